@@ -3,28 +3,28 @@
 
 import Foundation
 
-/// Adds the credentials of a caller to a request, for every attempt.
+/// Adds the caller's credentials to a request, once for every attempt.
 ///
 /// ```swift
 /// request.authenticated(with: .bearerToken(token))
 /// request.authenticated(with: AuthenticationProvider { try $0.sign(with: key) })
 /// ```
 ///
-/// It gets the request as it will be sent, with its address, its headers and its body, but before interceptors; fields
-/// that it sets replace those of the request's description. For credentials that expire and have to be fetched, use an
-/// interceptor.
+/// The provider receives the request with its final URL, headers and body, before any interceptor runs. Fields that it
+/// sets replace fields of the same name that the request's definition has set. For credentials that expire and must be
+/// fetched, use an interceptor.
 public struct AuthenticationProvider: Sendable {
     private let change: @Sendable (inout HTTPRequest) throws -> Void
 
-    /// Makes a provider of a closure.
+    /// Creates a provider from a closure.
     ///
-    /// - Parameter authenticate: Changes the request. Called for every attempt; an error that it throws is the failure
-    ///   of the request.
+    /// - Parameter authenticate: Changes the request. The library calls it for every attempt. If it throws an error,
+    ///   the request fails with that error.
     public init(_ authenticate: @escaping @Sendable (inout HTTPRequest) throws -> Void) {
         change = authenticate
     }
 
-    /// Adds nothing, and keeps credentials of the request's description.
+    /// Adds nothing, and keeps the credentials that the request's definition has set.
     public static let none = AuthenticationProvider { _ in }
 
     /// Adds a bearer token (RFC 6750, 2.1).
@@ -32,10 +32,10 @@ public struct AuthenticationProvider: Sendable {
         .authorization(.bearer(token))
     }
 
-    /// Adds a user's name and password, in UTF-8 (RFC 7617).
+    /// Adds a user name and password, encoded in UTF-8 (RFC 7617).
     ///
-    /// A name with a colon can't be distinguished from a shorter one with a longer password: it is an error when the
-    /// request is built.
+    /// A user name with a colon fails the request when it is built, because the server would read everything after the
+    /// colon as part of the password.
     public static func basicAuth(username: String, password: String) -> AuthenticationProvider {
         .authorization(.basic(username: username, password: password))
     }
@@ -45,7 +45,7 @@ public struct AuthenticationProvider: Sendable {
         AuthenticationProvider { $0.headers.set(.authorization(authorization)) }
     }
 
-    /// Adds a field whose value is a secret: no description shows it, and no other origin receives it.
+    /// Adds a field whose value is a secret, so it is never shown in a description or sent to another origin.
     public static func header(_ name: HTTPField.Name, _ value: String) -> AuthenticationProvider {
         AuthenticationProvider { $0.headers.set(value, for: name.markedSecret) }
     }

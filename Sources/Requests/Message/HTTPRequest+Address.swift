@@ -4,35 +4,36 @@
 import Foundation
 
 extension HTTPRequest {
-    /// The whole address, with the query: absolute, or relative to the base URL of the client that runs the request.
+    /// The complete URL with the query, absolute or relative to the base URL of the client that runs the request.
     ///
-    /// Values of ``ModifiableRequest/query(_:encoder:)`` are written as a plain ``QueryEncoder`` writes them; when the
-    /// request is sent, the encoder of the client does.
+    /// The URL includes the values of ``ModifiableRequest/query(_:encoder:)`` as a default ``QueryEncoder`` encodes
+    /// them. When the request is sent, the client's encoder is used instead.
     ///
-    /// Setting it replaces the whole address, and so removes all parameters of the ``query``.
+    /// Setting the URL replaces it entirely, and so removes all parameters of ``query``.
     public var url: URL {
         get {
             let address = fields.address.url
-            return query.isEmpty && fields.encodableQueries.isEmpty ? address : address.adding(wholeQuery)
+            return query.isEmpty && fields.encodableQueries.isEmpty ? address : address.adding(encodedQuery)
         }
         set {
             fields.address = Address(newValue)
             if !query.isEmpty { query = [] }
-            // One that can't be encoded isn't in the address that was read, and still fails the request.
+            // Keep values that can't be encoded. They aren't part of the URL that was read, and must still fail the
+            // request.
             if !fields.encodableQueries.isEmpty {
                 fields.encodableQueries.removeAll { (try? $0.encode(QueryEncoder())) != nil }
             }
         }
     }
 
-    /// The parameters that aren't in the address yet; without those of a value that can't be encoded.
-    private var wholeQuery: Query {
+    /// The parameters that aren't yet part of the URL, without values that can't be encoded.
+    private var encodedQuery: Query {
         var copy = self
         try? copy.encodeQueries(with: QueryEncoder())
         return copy.query
     }
 
-    /// Makes a request for a path, or for an absolute address.
+    /// Creates a request for a path, or for an absolute URL.
     ///
     /// ```swift
     /// HTTPRequest("https://api.example.com/todos/1")
@@ -42,10 +43,10 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - path: The path, which is appended to the base URL of the service that runs the request, or an absolute
-    ///     address. ``HTTPRequest/Path`` describes how values in it are escaped.
-    ///   - segments: Segments behind the path. Each value is one segment, whatever it contains.
-    ///   - query: Query parameters, appended to those of the path.
+    ///   - path: An absolute URL, or a path that is appended to the base URL of the service that runs the request.
+    ///     ``HTTPRequest/Path`` describes how values in it are escaped.
+    ///   - segments: Segments to append to the path. Each value becomes one segment, whatever characters it contains.
+    ///   - query: Query parameters to append to those of the path.
     ///   - body: The content.
     public init(
         method: HTTPMethod = .get,
@@ -58,7 +59,7 @@ extension HTTPRequest {
         self.query = query
     }
 
-    /// Makes a request for the resource at a `URL`, at a list of segments, or at the address of a type of yours.
+    /// Creates a request for a `URL`, a list of path segments, or a type of your own that provides a path.
     @_disfavoredOverload
     public init(
         method: HTTPMethod = .get,
@@ -71,24 +72,25 @@ extension HTTPRequest {
         self.query = query
     }
 
-    /// Makes a request for the expansion of a URI template (RFC 6570).
+    /// Creates a request from a URI template and its variables (RFC 6570).
     ///
     /// ```swift
     /// HTTPRequest(URI: "/posts/{postId}{?page}", variables: ["postId": 1])
     /// ```
     ///
-    /// Only a template that itself begins with a scheme and an authority makes an absolute address. A variable can't:
-    /// its value is a part of the path.
+    /// The URL is absolute only if the template itself begins with a scheme and an authority. A variable can't make it
+    /// absolute, because its value becomes part of the path.
     ///
-    /// Nor can a variable choose the host, unless the template says so: with `{region}.example.com`, or with `{host}`
-    /// alone. Before a literal host, variables can also be a name and a password, as in
-    /// `https://{user}:{password}@example.com/`: they are sent as an `Authorization` field. In a template such as
-    /// `https://example.com{+path}`, a value could become a part of the authority. Its request fails with the code
+    /// A variable can't choose the host either, unless the template allows it, as `{region}.example.com` does, or
+    /// `{host}` on its own. Before a literal host, variables can be a user name and a password, as in
+    /// `https://{user}:{password}@example.com/`. They are sent in an `Authorization` field. In a template such as
+    /// `https://example.com{+path}`, a value could become part of the authority. Such a request fails with the code
     /// `invalidRequest`, before anything is sent. Write `/` before the variable, or make the host the base URL.
     ///
     /// - Parameters:
     ///   - template: The template.
-    ///   - variables: The values of its variables; a variable without a value expands to nothing, as the standard says.
+    ///   - variables: The values of the template's variables. A variable without a value expands to an empty string
+    ///     (RFC 6570, 3.2.1).
     ///   - method: The method.
     ///   - body: The content.
     public init(
@@ -100,7 +102,7 @@ extension HTTPRequest {
         self.init(Address(template, variables), method: method, body: body)
     }
 
-    /// Makes a request in a closure.
+    /// Creates a request and configures it in a closure.
     ///
     /// ```swift
     /// HTTPRequest { $0.path = "login"; $0.method = .post; $0.body = .json(credentials) }
@@ -112,12 +114,12 @@ extension HTTPRequest {
         try configure(&self)
     }
 
-    /// Makes a request for a path below a base URL.
+    /// Creates a request for a path below a base URL.
     ///
     /// - Parameters:
-    ///   - path: The path as it is written, with its slashes, and a query if it has one; escaped if necessary. It can't
-    ///     lead to another host. For values, use a ``HTTPRequest/Path``.
-    ///   - baseURL: The URL to append the path to; its own path and query are kept.
+    ///   - path: The path, including its slashes and optionally a query. Characters are escaped if necessary. The path
+    ///     can't lead to another host. To insert values, use an ``HTTPRequest/Path``.
+    ///   - baseURL: The URL to append the path to. Its own path and query are kept.
     ///   - method: The method.
     public init(path: String, relativeTo baseURL: URL, method: HTTPMethod = .get) {
         do throws(InvalidValue) {
@@ -127,14 +129,14 @@ extension HTTPRequest {
         }
     }
 
-    /// The path of the address, escaped if necessary.
+    /// The path of the URL, escaped if necessary.
     ///
-    /// Setting it, with its slashes, changes the path on the same host; the rest of the address stays, with its query.
-    /// A path with a query, as in `"users?page=2"`, replaces the query of the address; ``query`` stays in any case.
-    /// Each interpolated value is one segment.
+    /// Setting the path keeps the host and the rest of the URL, including the query. A path that contains a query, as
+    /// in `"users?page=2"`, replaces the query of the URL, but never the ``query`` property. Slashes in the path
+    /// separate segments, but each interpolated value is one segment.
     ///
-    /// A path that leaves the base URL with `..`, or that names a host, is an error when the request is built. To set a
-    /// host, set ``url``. Setting the path doesn't repair an address that a setter has refused before.
+    /// If the path leaves the base URL with `..`, or names a host, building the request fails. To change the host, set
+    /// ``url``. Setting the path doesn't repair a URL that another setter has already made invalid.
     public var path: HTTPRequest.Path {
         get { HTTPRequest.Path(fields.address.url.path(percentEncoded: true)) }
         set { setPath(newValue) }
@@ -165,20 +167,23 @@ extension HTTPRequest {
         }
     }
 
-    /// The scheme of an absolute address, `http` or `https`; setting it makes an address with a host absolute.
+    /// The scheme of an absolute URL, `http` or `https`.
+    ///
+    /// Setting it makes a URL with a host absolute.
     public var scheme: String? {
         get { fields.address.url.scheme }
         set {
-            // Foundation ends the process over an invalid scheme, and over a port below zero.
+            // Foundation terminates the process for an invalid scheme or a negative port.
             if let newValue, !newValue.isScheme {
-                return refuse("has an invalid scheme", excerpt: newValue)
+                return invalidateAddress("has an invalid scheme", excerpt: newValue)
             }
             changeComponents { $0.scheme = newValue }
         }
     }
 
-    /// The host of an absolute address; setting it makes the address absolute, with the scheme `https` if it has no
-    /// other.
+    /// The host of an absolute URL.
+    ///
+    /// Setting it makes the URL absolute, with the scheme `https` if it has none.
     public var host: String? {
         get { fields.address.url.host(percentEncoded: false) }
         set {
@@ -192,16 +197,18 @@ extension HTTPRequest {
         }
     }
 
-    /// The port of an absolute address; `nil` for the default port of its scheme.
+    /// The port of an absolute URL; `nil` means the default port of its scheme.
     public var port: Int? {
         get { fields.address.url.port }
         set {
-            if let newValue, newValue < 0 { return refuse("has a port out of range (0–65535)", excerpt: "\(newValue)") }
+            if let newValue, newValue < 0 {
+                return invalidateAddress("has a port out of range (0–65535)", excerpt: "\(newValue)")
+            }
             changeComponents { $0.port = newValue }
         }
     }
 
-    private mutating func refuse(_ reason: String, excerpt: String) {
+    private mutating func invalidateAddress(_ reason: String, excerpt: String) {
         if case .invalid = fields.address { return }
         fields.address = .invalid(InvalidValue(.url, reason, excerpt: excerpt))
     }
@@ -212,20 +219,20 @@ extension HTTPRequest {
         var components = URLComponents(url: address, resolvingAgainstBaseURL: true) ?? URLComponents()
         change(&components)
         guard let url = components.url else {
-            return refuse("isn't an address", excerpt: address.redactedDescription)
+            return invalidateAddress("isn't an address", excerpt: address.redactedDescription)
         }
         fields.address = Address(url)
     }
 
-    /// Makes the address absolute and complete: the base, the inherited query, and the query of the request itself, in
+    /// Makes the URL absolute and complete, by joining the base, the inherited query and the request's own query, in
     /// this order.
     ///
-    /// An absolute address is kept. It inherits the query only if it has the origin of the base, or if there is no
-    /// base.
+    /// An absolute URL doesn't use the base. It inherits the query only if it has the same origin as the base, or if
+    /// there is no base.
     ///
-    /// - Throws: ``InvalidValue`` for an address that is invalid, that climbs out of the base, or that is relative
-    ///   without a base.
-    /// - Complexity: O(n) in the length of the address.
+    /// - Throws: ``InvalidValue`` if the URL is invalid, if it escapes the base path, or if it is relative and there is
+    ///   no base.
+    /// - Complexity: O(n) in the length of the URL.
     mutating func resolve(base: BaseURL?, inheriting inherited: Query = []) throws(InvalidValue) {
         switch fields.address {
         case .invalid(let error):
@@ -247,17 +254,18 @@ extension HTTPRequest {
         query = []
     }
 
-    /// The origin that the request is sent to; `nil` if it isn't known yet.
+    /// Returns the origin that the request will be sent to, or `nil` if it isn't known yet.
     func origin(in baseURL: URL?) -> Origin? {
         fields.address.origin(in: baseURL)
     }
 
-    /// Whether the settings of a base URL apply to this request: credentials must not reach another origin.
+    /// Returns whether the request may use the settings of the base URL, such as credentials, because it goes to the
+    /// same origin.
     func inherits(from baseURL: URL?) -> Bool { originChange(from: baseURL) == .none }
 
-    /// The distance of the address from the base URL, whose settings the request inherits.
+    /// Compares the request's origin with that of the base URL whose settings it inherits.
     ///
-    /// An address that a response names has the distance of the whole way to it.
+    /// If the URL comes from a response, returns the largest change on the way to it.
     func originChange(from baseURL: URL?) -> OriginChange {
         if case .link(let change) = fields.notes.addressSource, change != .none { return change }
         guard let baseURL, case .url(let url) = fields.address else { return .none }
@@ -265,22 +273,22 @@ extension HTTPRequest {
     }
 }
 
-/// The difference between the request for a later page and that for the first one.
+/// Describes how the request for a later page differs from the request for the first page.
 enum PageTarget: Sendable {
-    /// The address that a response names, and the longest distance from the first origin on the way to it.
+    /// A URL from a response, and the largest change of origin on the way to it.
     case link(URL, OriginChange)
-    /// A query parameter, which replaces those of its name.
+    /// A query parameter, which replaces all parameters of the same name.
     case query(Query.Item)
 }
 
 extension HTTPRequest {
-    /// Turns the request for a page into the request for another one.
+    /// Changes the request for one page into the request for another page.
     ///
     /// - Parameters:
     ///   - target: The link or parameter of the other page.
-    ///   - baseURL: The URL that a relative address is appended to.
-    ///   - marks: The marks of header fields.
-    /// - Throws: ``InvalidValue`` for content that would go to another origin, and for an invalid address.
+    ///   - baseURL: The URL that a relative URL is appended to.
+    ///   - marks: The names of the header fields to mark as secret or as allowed cross-origin.
+    /// - Throws: ``InvalidValue`` if content would be sent to another origin, or if the URL is invalid.
     mutating func retarget(
         to target: PageTarget,
         baseURL: URL?,
@@ -293,11 +301,11 @@ extension HTTPRequest {
             try resolve(base: baseURL.map(BaseURL.init))
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             if Origin(url) == Origin(self.url) {
-                // A user and a password in the address belong to the origin.
+                // A user and a password belong to the origin, so keep them if the link has the same origin.
                 components?.percentEncodedUser = self.url.user(percentEncoded: true)
                 components?.percentEncodedPassword = self.url.password(percentEncoded: true)
             }
-            follow(components?.url ?? url, .none)
+            replaceAddress(components?.url ?? url, .none)
         case .link(let url, let change):
             guard body.isEmpty else {
                 throw InvalidValue(.body, "isn't sent to another origin, where the next page is")
@@ -305,20 +313,20 @@ extension HTTPRequest {
             marks.mark(&headers)
             authentication = .none
             leaveOrigin(change)
-            follow(url, change)
+            replaceAddress(url, change)
         }
     }
 
-    /// Replaces the address by a complete one: no part of the query is added to it.
-    private mutating func follow(_ url: URL, _ change: OriginChange) {
+    /// Replaces the URL with a complete one, and removes the query parameters that would be added to it.
+    private mutating func replaceAddress(_ url: URL, _ change: OriginChange) {
         (fields.address, fields.query, fields.encodableQueries) = (.url(url), [], [])
         fields.notes.addressSource = .link(change)
     }
 
-    /// Replaces all parameters of a name, in the address and in the query, by one parameter.
+    /// Sets a parameter, and removes all other parameters with the same name from the URL and the query.
     mutating func setParameter(_ item: Query.Item) {
-        let present = Query(percentEncoded: fields.address.url.query(percentEncoded: true) ?? "", spaces: query.spaces)
-        if present.contains(item.name) {
+        let current = Query(percentEncoded: fields.address.url.query(percentEncoded: true) ?? "", spaces: query.spaces)
+        if current.contains(item.name) {
             replaceParameter(item, style: query)
             query.remove(named: item.name)
         } else {
@@ -333,31 +341,31 @@ extension HTTPRequest {
         }
     }
 
-    /// Replaces all parameters of a name in the address, which is complete, by one parameter.
+    /// Sets a parameter in a complete URL, and removes all other parameters with the same name.
     ///
     /// - Parameters:
     ///   - item: The parameter.
-    ///   - style: A query that decides how it is written.
+    ///   - style: A query whose encoding style is used for the parameter.
     mutating func replaceParameter(_ item: Query.Item, style: Query) {
         changeComponents { components in
             let text = components.percentEncodedQuery ?? ""
-            var pieces = text.split(separator: "&", omittingEmptySubsequences: false)
-            func isNamed(_ piece: Substring) -> Bool {
-                Query(percentEncoded: String(piece), spaces: style.spaces).contains(item.name)
+            var parameters = text.split(separator: "&", omittingEmptySubsequences: false)
+            func isNamed(_ parameter: Substring) -> Bool {
+                Query(percentEncoded: String(parameter), spaces: style.spaces).contains(item.name)
             }
             var query = style
             query.removeAll { _ in true }
             query.append(item)
-            let position = pieces.firstIndex(where: isNamed) ?? pieces.endIndex
-            pieces.removeAll(where: isNamed)
-            pieces.insert(Substring(query.percentEncoded), at: position)
-            components.percentEncodedQuery = pieces.filter { !$0.isEmpty }.joined(separator: "&")
+            let position = parameters.firstIndex(where: isNamed) ?? parameters.endIndex
+            parameters.removeAll(where: isNamed)
+            parameters.insert(Substring(query.percentEncoded), at: position)
+            components.percentEncodedQuery = parameters.filter { !$0.isEmpty }.joined(separator: "&")
         }
     }
 }
 
 extension Address {
-    /// The origin of an absolute address; for a relative one, that of the base.
+    /// Returns the origin of an absolute URL, or the origin of the base for a relative URL.
     func origin(in baseURL: URL?) -> Origin? {
         guard case .url(let url) = self else { return baseURL.map(Origin.init) }
         return Origin(url)
@@ -366,12 +374,14 @@ extension Address {
     fileprivate init(_ template: URITemplate, _ variables: URITemplate.Variables) {
         do {
             let text = try template.expand(variables)
-            // The address of the template itself: an expansion that only looks absolute is a path.
+            // Check the literal prefix of the template instead of its expansion, because a variable that merely looks
+            // like an absolute URL must still become a path.
             guard AddressParts(String(template.description.prefix { $0 != "{" })) != nil else {
                 self = .reference(text)
                 return
             }
-            // `https://api.example.com{+path}` with `@evil.example` would take the credentials of the request there.
+            // For example, `https://api.example.com{+path}` with `@evil.example` would send the credentials to another
+            // host.
             guard template.hasSafeAuthority else {
                 let reason = "lets a variable change its host: end the host before the variable, or use a base URL"
                 self = .invalid(InvalidValue(.url, reason, excerpt: template.description))

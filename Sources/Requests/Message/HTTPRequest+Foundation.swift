@@ -4,27 +4,27 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Makes a request of a Foundation request, with all its properties.
+    /// Creates a request from a Foundation request, with all its properties.
     ///
     /// | property | becomes |
     /// |---|---|
     /// | `url`, `httpMethod`, `allHTTPHeaderFields` | ``url``, ``method``, ``headers`` |
-    /// | `httpBody`, `httpBodyStream` | ``body``; a stream can be sent once |
-    /// | `timeoutInterval` | ``timeout``, unless it is Foundation's 60 seconds or isn't positive |
+    /// | `httpBody`, `httpBodyStream` | ``body``; a stream can be sent only once |
+    /// | `timeoutInterval` | ``timeout``, unless it is Foundation's default of 60 seconds or isn't positive |
     /// | `cachePolicy` | ``cachePolicy`` |
     /// | `allowsCellularAccess` | ``allowsCellularAccess`` |
     /// | `httpShouldHandleCookies` | ``usesCookies`` |
-    /// | `mainDocumentURL`, `networkServiceType` | kept, and given to a `URLSession`; libcurl has no such thing |
-    /// | `httpShouldUsePipelining` | kept on Apple platforms; nothing on Linux pipelines |
+    /// | `mainDocumentURL`, `networkServiceType` | kept and passed to `URLSession`; libcurl has no equivalent |
+    /// | `httpShouldUsePipelining` | kept on Apple platforms; no transport on Linux supports pipelining |
     ///
+    /// Properties that exist only on Apple platforms are kept and passed to `URLSession`:
     /// `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`, `assumesHTTP3Capable`, `attribution`,
-    /// `requiresDNSSECValidation` and whatever a later system adds, which only Apple platforms have, are kept and given
-    /// to a `URLSession`.
+    /// `requiresDNSSECValidation`, and any property that a later system adds.
     ///
-    /// Stored properties stay over redirects and retries, and are restored in
-    /// ``RequestConvertible/toURLRequest(baseURL:)`` and in the closure of `modifyingURLRequest`.
+    /// Kept properties survive redirects and retries. ``RequestConvertible/toURLRequest(baseURL:)`` and the closure of
+    /// `modifyingURLRequest` restore them.
     ///
-    /// - Throws: ``InvalidValue`` if the request has no URL. Everything else is checked when the request is sent.
+    /// - Throws: ``InvalidValue`` if the request has no URL. Everything else is validated when the request is sent.
     public init(_ request: URLRequest) throws(InvalidValue) {
         guard let url = request.url else { throw InvalidValue(.url, "is missing") }
         self.init(url: url.baseURL == nil ? url : url.absoluteURL, method: HTTPMethod(request.httpMethod ?? "GET"))
@@ -36,7 +36,7 @@ extension HTTPRequest {
         } else if let stream = request.httpBodyStream {
             body = .stream(HTTPBody.Stream(stream), type: nil)
         }
-        timeout = request.timeoutInterval == URLRequest.plain.timeoutInterval ? nil : request.timeout
+        timeout = request.timeoutInterval == URLRequest.defaults.timeoutInterval ? nil : request.timeout
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
         usesCookies = request.httpShouldHandleCookies
@@ -45,12 +45,12 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// Makes a Foundation request of a request, without opening a file or a stream.
+    /// Creates a Foundation request from a request, without opening files or streams.
     init(withoutStreamsOf request: HTTPRequest) {
-        // Without a base it can't be resolved, and stays relative.
+        // If the URL can't be resolved without a base, it stays relative.
         var resolved = request
         try? resolved.resolve(base: nil)
-        // Without values that an encoder still has to write.
+        // The URL excludes query values that aren't encoded yet.
         self.init(url: resolved.fields.address.url, template: request.fields.template)
         cachePolicy = request.cachePolicy
         httpMethod = request.method.rawValue
@@ -61,43 +61,44 @@ extension URLRequest {
         if let timeout = request.timeout { timeoutInterval = timeout / .seconds(1) }
     }
 
-    /// Makes a request for an address with the properties of another one.
+    /// Creates a request for a URL, with the properties of another request.
     init(url: URL, template: URLRequest?) {
         self = template ?? URLRequest(url: url)
         self.url = url
     }
 
-    /// The properties that an ``HTTPRequest`` has no field for; `nil` if they all have their defaults.
+    /// The properties for which ``HTTPRequest`` has no field; `nil` if they all have their default values.
     fileprivate var template: URLRequest? {
         #if canImport(FoundationNetworking)
-        // Only these are used there, and a copy of the request is avoided.
+        // Foundation on Linux uses only these two properties. Returning early avoids copying the request.
         guard mainDocumentURL != nil || networkServiceType != .default else { return nil }
         #endif
-        // Later systems have more properties than can be listed here, so all are kept except those that have a field.
+        // Later systems may add properties that can't be listed here, so copy everything and reset what has a field.
         var template = self
-        // Foundation of Linux traps on a request without an address.
-        template.url = URLRequest.plain.url
+        // Foundation on Linux traps for a request without a URL.
+        template.url = URLRequest.defaults.url
         template.cachePolicy = .useProtocolCachePolicy
-        template.timeoutInterval = URLRequest.plain.timeoutInterval
+        template.timeoutInterval = URLRequest.defaults.timeoutInterval
         template.allowsCellularAccess = true
         template.httpShouldHandleCookies = true
-        template.httpMethod = URLRequest.plain.httpMethod
+        template.httpMethod = URLRequest.defaults.httpMethod
         template.allHTTPHeaderFields = nil
         template.httpBodyStream = nil
         template.httpBody = nil
         return template
     }
 
-    /// The maximum time without data; `nil` if that isn't positive.
+    /// The idle timeout, that is, the maximum time without receiving data; `nil` if it isn't positive.
     ///
-    /// Infinity, which callers of Foundation use for "for ever", becomes about thirty years, since a `Duration` traps
+    /// Callers of Foundation use infinity for no timeout. Infinity becomes about thirty years, because `Duration` traps
     /// on it.
     var timeout: Duration? { timeoutInterval > 0 ? Duration(clampedSeconds: timeoutInterval) : nil }
 
-    fileprivate static let plain = URLRequest(url: URL(filePath: "/"))
+    fileprivate static let defaults = URLRequest(url: URL(filePath: "/"))
 
-    /// The networkAccessFlags that may carry the request, as far as they aren't a field of an ``HTTPRequest``: Foundation doesn't
-    /// compare them.
+    /// The network access settings for which ``HTTPRequest`` has no field.
+    ///
+    /// Foundation ignores them when it compares requests.
     var networkAccessFlags: [Bool] {
         #if canImport(FoundationNetworking)
         []

@@ -4,32 +4,35 @@
 import Foundation
 
 extension HTTPRequest {
-    /// What the library knows about a request besides what is sent: where its address comes from, the origins on its
-    /// way, and its credentials.
+    /// Internal metadata of a request that isn't sent: the source of its URL, the origins on the way to it, and its
+    /// credentials.
     struct Notes: Sendable {
-        /// The source of the address.
+        /// Where the URL came from.
         var addressSource = AddressSource.caller
-        /// The address that the environment and interceptors have added fields for; `nil` before that.
+        /// The URL for which the environment and interceptors have added header fields; `nil` if they haven't yet.
         var headerTargetURL: URL?
-        /// How far redirects have led from the first origin on the way, even if they have led back.
+        /// The largest change of origin on the way from the first URL, even if redirects have returned to the first
+        /// origin.
         ///
-        /// It is stored in the request rather than derived from sent requests, because a response from a cache isn't
-        /// sent.
+        /// The request stores the change because it can't be derived from the sent requests: a response from a cache
+        /// has none.
         var originChange = OriginChange.none
-        /// The names of the fields that stayed behind when the request came to its current origin.
+        /// The names of the header fields that were removed when the request moved to its current origin.
         var withheldHeaders: [HTTPField.Name] = []
-        /// The generations of the credentials that the request carries, by interceptor: a rejection concerns these,
-        /// rather than the current ones.
+        /// For each interceptor, the generation of its credentials in this request.
+        ///
+        /// A rejection applies to these credentials, even if newer ones exist by then.
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
     }
 
-    /// The source of the address.
+    /// The source of a request's URL.
     enum AddressSource: Sendable, Equatable {
-        /// The caller.
+        /// The caller chose the URL.
         case caller
-        /// The caller, except for a query parameter, which replaces all of its name when the address is complete.
+        /// The caller chose the URL. Once it is complete, this query parameter replaces all parameters of the same
+        /// name.
         case parameter(Query.Item)
-        /// A response that links to it, at some distance from the first origin on the way.
+        /// A response contained the URL as a link. The value is the largest change of origin on the way to it.
         case link(OriginChange)
     }
 }

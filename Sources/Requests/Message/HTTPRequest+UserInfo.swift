@@ -2,42 +2,43 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPRequest {
-    /// An application's data about one request, for its own interceptors, validators and monitors, typed by key.
+    /// Application-defined data about one request, for the application's own interceptors, validators and monitors.
     ///
     /// ```swift
     /// enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
     ///
     /// let profile = Get<User>("me").userInfo(Screen.self, "profile")
-    /// // in an interceptor, an authenticator, a validator: context.userInfo[Screen.self]
-    /// // in a monitor: operation.userInfo[Screen.self]; wherever there is a request: request.options.userInfo[Screen.self]
+    /// // in an interceptor, authenticator or validator: context.userInfo[Screen.self]
+    /// // in a monitor: operation.userInfo[Screen.self]; with a request: request.options.userInfo[Screen.self]
     /// ```
     ///
-    /// Choose it for what belongs to one request and is the business of code that serves all of them: the screen that a
-    /// monitor counts requests by, a permission that an interceptor asks about, a version that a validator judges by.
-    /// What the server is to see belongs into the header fields or the query instead.
+    /// Declare a key type for each value. Use it for data that belongs to one request and is read by code that handles
+    /// all requests. Examples are the screen by which a monitor counts requests, a permission that an interceptor
+    /// checks, or a version that a validator compares. Data for the server belongs in the header fields or the query
+    /// instead.
     ///
-    /// It goes along with the request into its operation, and is the same for all of its attempts, redirects included.
-    /// A copy of the request that an interceptor sends keeps its data; a new request starts without any. Nothing of it
-    /// is sent, and the library doesn't look at it. It is no part of what makes two requests equal: requests that share
-    /// a transfer keep theirs.
+    /// The data travels with the request into its operation, and is the same for all attempts and redirects. If an
+    /// interceptor sends a copy of the request, the copy keeps its data; a new request starts without any. The library
+    /// never sends or interprets the data. It doesn't affect whether two requests are equal, so requests that share a
+    /// transfer keep their own data.
     ///
-    /// It is a value: changing a copy leaves the request unchanged. Interceptors can read it, but can't pass data to
-    /// each other with it.
+    /// `UserInfo` is a value type, so changing a copy doesn't affect the request. Interceptors can read the data, but
+    /// can't use it to pass data to each other.
     ///
     /// - Complexity: A look-up is O(1).
     public struct UserInfo: Sendable {
         private var values: [ObjectIdentifier: any Sendable] = [:]
 
-        /// Makes a value in which every key has its default.
+        /// Creates user info in which every key has its default value.
         public init() {}
 
-        /// The value of a key.
+        /// Accesses the value of a key.
         public subscript<Key: UserInfo.Key>(key: Key.Type) -> Key.Value {
             get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
             set { values[ObjectIdentifier(key)] = newValue }
         }
 
-        /// Returns the values of both; this one's take precedence.
+        /// Merges the values of both; this one's values take precedence.
         func over(_ other: UserInfo) -> UserInfo {
             var result = other
             result.values.merge(values) { $1 }
@@ -47,17 +48,19 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest.UserInfo {
-    /// The key of a value in a ``HTTPRequest/UserInfo``: a type of your own, which needs no cases.
+    /// The key of a value in a ``HTTPRequest/UserInfo``.
+    ///
+    /// Declare a type for each key, such as an enum without cases.
     public protocol Key: SendableMetatype {
         /// The type of the value.
         associatedtype Value: Sendable
-        /// The value if none was set.
+        /// The value if none has been set.
         static var defaultValue: Value { get }
     }
 }
 
 extension RequestOptions {
-    // For the operation's own interceptors; it can't be compared, and copies are equal.
+    // The user info belongs to the operation's own interceptors. It can't be compared, so only copies are equal.
     private enum UserInfo: RequestOption {
         static let unset: IdentityEquatable<HTTPRequest.UserInfo>? = nil
         static let isPartOfFingerprint = false
@@ -74,7 +77,7 @@ extension RequestOptions {
         set { self[UserInfo.self] = IdentityEquatable(newValue) }
     }
 
-    /// Options with the same data about the request, and nothing else.
+    /// New options with the same user info, and nothing else.
     var userInfoOnly: RequestOptions {
         var options = RequestOptions()
         options[UserInfo.self] = self[UserInfo.self]

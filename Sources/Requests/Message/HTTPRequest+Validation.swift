@@ -4,27 +4,27 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Checks every piece of the request before it is sent.
+    /// Validates all parts of the request before it is sent.
     ///
-    /// Foundation drops some bad pieces silently and sends others as they are, where a line break in a name or a method
-    /// becomes a header of an attacker's. Here every piece is checked, once for every attempt, and a bad one throws.
+    /// Foundation silently drops some invalid parts and sends others unchanged, so a line break in a name or method
+    /// could inject a header field. This method checks every part, once per attempt, and throws for an invalid one.
     ///
-    /// A user and a password in the address become an `Authorization` field, since addresses end up in logs and in
-    /// `Referer`. They count as the request's own field would: they go before that of the environment, and behind a
-    /// field and an authentication of the request itself. Those of a base URL go behind the environment's. A
-    /// `Content-Length` that equals the length of the body is dropped, because the transport writes its own.
+    /// A user and a password in the URL are moved to an `Authorization` field, because URLs end up in logs and in
+    /// `Referer`. They take precedence over the environment's field, but not over a field or authentication provider of
+    /// the request itself. Credentials in a base URL come last, after the environment's. A `Content-Length` that equals
+    /// the length of the body is removed, because the transport writes its own.
     ///
-    /// - Throws: ``InvalidValue``.
+    /// - Throws: ``InvalidValue`` for the first invalid part.
     /// - Complexity: O(n) in the bytes of the head.
     mutating func validate() throws(InvalidValue) {
         guard method.rawValue.isToken else {
             throw InvalidValue(.method, "is empty or has a character that isn't allowed", excerpt: method.rawValue)
         }
-        // RFC 9110, 9.3.6: it asks a proxy for a tunnel, which only a transport can use.
+        // CONNECT requests a tunnel from a proxy, so only a transport can use it (RFC 9110, 9.3.6).
         guard method != .connect else {
             throw InvalidValue(.method, "is for proxies only; set a proxy instead", excerpt: method.rawValue)
         }
-        // RFC 9110, 9.3.8.
+        // A TRACE request must not have content (RFC 9110, 9.3.8).
         guard method != .trace || body.isEmpty else { throw InvalidValue(.body, "can't be sent with TRACE") }
         try validateURL()
         for field in headers { try field.validate() }
@@ -39,7 +39,7 @@ extension HTTPRequest {
         guard let host = url.wireHost, !host.isEmpty else {
             throw InvalidValue(.url, "has no host", excerpt: url.redactedDescription)
         }
-        // "%2F" in a host is read as a path by one parser and as a name by the next.
+        // Parsers disagree about "%2F" in a host: some read it as the start of the path, others as part of the name.
         guard !host.utf8.contains(UInt8(ascii: "%")) || host.utf8.contains(UInt8(ascii: ":")) else {
             throw InvalidValue(.url, "has an escaped character in its host", excerpt: host)
         }
@@ -52,7 +52,7 @@ extension HTTPRequest {
         try moveCredentialsToHeader()
     }
 
-    /// Makes an `Authorization` field of a user and a password in the address, unless there is such a field.
+    /// Moves the user and password from the URL to an `Authorization` field, unless the request already has one.
     mutating func moveCredentialsToHeader() throws(InvalidValue) {
         let url = fields.address.url
         guard url.user(percentEncoded: true) != nil || url.password(percentEncoded: true) != nil else { return }
@@ -67,7 +67,9 @@ extension HTTPRequest {
         headers.set(.authorization(try Authorization.basic(username: user, password: password).validated()))
     }
 
-    /// The transport alone says how long the message is: two opinions about that are how requests are smuggled.
+    /// Rejects fields that frame the message.
+    ///
+    /// Only the transport declares the length, because contradictory lengths enable request smuggling.
     private mutating func validateFraming() throws(InvalidValue) {
         guard !headers.contains(.transferEncoding) else {
             throw InvalidValue(
@@ -84,7 +86,7 @@ extension HTTPRequest {
             body = body.declaring(length: length)
             return
         case .file:
-            return  // The file's own length is read when it is sent, and counts.
+            return  // The length of the file is read when it is sent, and takes precedence.
         default:
             if Int64(declared) == body.length { return }
         }
@@ -93,9 +95,9 @@ extension HTTPRequest {
 }
 
 extension HTTPField {
-    /// Checks the field.
+    /// Validates the field.
     ///
-    /// - Parameter location: The location of the field for the error, such as `of a part `.
+    /// - Parameter location: Where the field is, for the error message, such as `of a part `.
     /// - Throws: ``InvalidValue`` for a typed value that can't be sent, and for a name or a value that would end the
     ///   line or the field early.
     func validate(_ location: String = "") throws(InvalidValue) {
@@ -109,7 +111,9 @@ extension HTTPField {
 }
 
 extension String {
-    /// Whether the text may be a host with its port: it isn't empty, and escapes nothing but the zone of an address.
+    /// Whether the string can be a host with an optional port.
+    ///
+    /// Escapes are allowed only in the zone of an IPv6 address.
     fileprivate var isHost: Bool {
         !isEmpty && ASCIISet.host.containsAll(self)
             && (!utf8.contains(UInt8(ascii: "%")) || utf8.first == UInt8(ascii: "["))

@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// A request as it is sent: the value that all parts of the library work on.
+/// An HTTP request as a value, which all parts of the library work with.
 ///
-/// Every way of describing a request makes one of these. It contains parts that Foundation's `URLRequest` loses:
-/// repeated and ordered headers, a body that is a file, a stream of known length, whether the body can be sent again.
+/// Every way to describe a request creates this type. It keeps information that Foundation's `URLRequest` loses:
+/// repeated headers and their order, file bodies, the length of a stream, and whether the body can be sent again.
 ///
 /// ```swift
 /// HTTPRequest("https://api.example.com/todos/1")
@@ -14,18 +14,18 @@ import Foundation
 /// HTTPRequest { $0.path = "login"; $0.method = .post; $0.body = .json(credentials) }
 /// ```
 ///
-/// Settings of the request that override its environment, such as retries, are in its ``options``, and can be set
-/// together: `$0.options.retry = .default`. When the request is sent, they belong to its operation: the request that an
-/// interceptor gets has only its ``RequestOptions/userInfo``.
+/// Settings that override the environment, such as retries, are in the request's ``options``:
+/// `$0.options.retry = .default`. Once the request is sent, they belong to its operation, so the request that an
+/// interceptor receives has only the ``RequestOptions/userInfo``.
 ///
-/// Its pieces aren't checked when they are set, since neither a setter nor a chain of modifiers can throw well. They
-/// are checked when the request is built: an invalid one is then a typed error. Nothing invalid is sent.
+/// Setters don't validate, because throwing would be awkward in setters and in chains of modifiers. Validation happens
+/// when the request is built, and throws a typed error. An invalid request is never sent.
 public struct HTTPRequest: Sendable {
-    // An array of one, since it is copied on write: most code only passes a request on, and a copy takes as long as one
-    // of its fields.
+    // An array with one element provides copy-on-write storage. Most code only passes a request on, and copying the
+    // array is as cheap as copying a single field.
     private var storage: [Fields]
 
-    /// The stored properties; those that aren't public are used as they are here.
+    /// The stored properties; the library accesses the non-public properties directly.
     struct Fields: Sendable {
         var address: Address
         var query: Query = []
@@ -39,9 +39,9 @@ public struct HTTPRequest: Sendable {
         var decodesContent = true
         var usesHTTP2 = true
         var usesCookies = true
-        /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
+        /// A `URLRequest` with the properties that this type doesn't have; `nil` if they all have their default values.
         var template: URLRequest?
-        /// The values that become query parameters when the encoder is known; see `query(_:)`.
+        /// The values to encode as query parameters once the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []
         var options = RequestOptions()
         var notes = Notes()
@@ -53,14 +53,15 @@ public struct HTTPRequest: Sendable {
         _modify { yield &storage[0] }
     }
 
-    /// Makes a request; by default one that gets the resource.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - url: The address; one without a scheme is appended to the base URL of the service that runs the request.
-    ///   - method: The method.
+    ///   - url: The URL. If it has no scheme, it is appended to the base URL of the service that runs the request.
+    ///   - method: The method; GET by default.
     ///   - headers: The header fields.
     ///   - body: The content.
-    ///   - timeout: The maximum time without data; `nil` uses that of the environment.
+    ///   - timeout: The idle timeout, that is, the maximum time without receiving data; `nil` uses the environment's
+    ///     timeout.
     public init(
         url: URL,
         method: HTTPMethod = .get,
@@ -83,7 +84,7 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-    /// The query parameters that are appended to those of the address, and encoded once; the ``url`` has both.
+    /// The query parameters to append to those of the URL, encoded only once; ``url`` includes both.
     public var query: Query {
         _read { yield fields.query }
         _modify { yield &fields.query }
@@ -95,7 +96,7 @@ extension HTTPRequest {
         _modify { yield &fields.method }
     }
 
-    /// The header fields, without those that frame the message: the transport makes these from the body.
+    /// The header fields, except those for message framing, which the transport derives from the body.
     public var headers: HTTPHeaders {
         _read { yield fields.headers }
         _modify { yield &fields.headers }
@@ -107,36 +108,36 @@ extension HTTPRequest {
         _modify { yield &fields.body }
     }
 
-    /// Adds the caller's credentials for every attempt.
+    /// The provider that adds the caller's credentials for every attempt.
     public var authentication: AuthenticationProvider {
         _read { yield fields.authentication }
         _modify { yield &fields.authentication }
     }
 
-    /// The maximum time without data; `nil` uses that of the environment.
+    /// The idle timeout, that is, the maximum time without receiving data; `nil` uses the environment's timeout.
     public var timeout: Duration? {
         _read { yield fields.timeout }
         _modify { yield &fields.timeout }
     }
 
-    /// The cache policy, for the environment's cache and for a transport with a cache of its own.
+    /// The cache policy, for the environment's cache and for a transport with its own cache.
     public var cachePolicy: URLRequest.CachePolicy {
         _read { yield fields.cachePolicy }
         _modify { yield &fields.cachePolicy }
     }
 
-    /// Whether a cellular network may carry the request, if the platform has one.
+    /// Whether the request may use a cellular network, if the platform has one.
     public var allowsCellularAccess: Bool {
         _read { yield fields.allowsCellularAccess }
         _modify { yield &fields.allowsCellularAccess }
     }
 
-    /// Whether compressed content of the response is decoded; true by default.
+    /// Whether the content of a compressed response is decoded; true by default.
     ///
-    /// If false, the content is what was received, and the transport requests no coding itself: set `Accept-Encoding`
-    /// to request one, and read `Content-Encoding` to see the actual one. Use it to store or to pass on encoded
-    /// content, or to decode it yourself. A `URLSession` always decodes, and ends such a request with an error of code
-    /// `unsupported`. A ``ResponseCache`` neither answers nor stores it.
+    /// If false, the content is delivered as received, and the transport doesn't request compression by itself. Set
+    /// `Accept-Encoding` to request it, and read `Content-Encoding` to find out which coding was used. Use this to
+    /// store or forward encoded content, or to decode it yourself. `URLSession` always decodes, so such a request fails
+    /// there with an error of code `unsupported`. A ``ResponseCache`` neither serves nor stores its response.
     public var decodesContent: Bool {
         _read { yield fields.decodesContent }
         _modify { yield &fields.decodesContent }
@@ -144,17 +145,20 @@ extension HTTPRequest {
 
     /// Whether the request may be sent over HTTP/2, if the transport and the server support it; true by default.
     ///
-    /// If false, it is sent over HTTP/1.1, on a connection that no other request uses meanwhile: for a server whose
-    /// HTTP/2 has a fault, or for a large transfer that mustn't share the limits of a connection with others. Only
-    /// `CurlTransport` can choose, on Linux; other transports decide themselves.
+    /// If false, the request is sent over HTTP/1.1, on a connection that it doesn't share with concurrent requests. Use
+    /// this for a server whose HTTP/2 implementation is faulty, or for a large transfer that shouldn't share a
+    /// connection's flow-control limits. Only `CurlTransport`, on Linux, supports this; other transports decide
+    /// themselves.
     public var usesHTTP2: Bool {
         _read { yield fields.usesHTTP2 }
         _modify { yield &fields.usesHTTP2 }
     }
 
-    /// Whether the cookies of the client and of a session are sent, and those of the response stored; true by default.
+    /// Whether the request sends the cookies of the client and session, and stores those of the response; true by
+    /// default.
     ///
-    /// A `Cookie` field among the ``headers`` is sent in any case. It is `httpShouldHandleCookies` of a `URLRequest`.
+    /// A `Cookie` field in ``headers`` is always sent. This property corresponds to `httpShouldHandleCookies` of
+    /// `URLRequest`.
     public var usesCookies: Bool {
         _read { yield fields.usesCookies }
         _modify { yield &fields.usesCookies }
@@ -162,7 +166,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// Encodes values as query parameters, in their places.
+    /// Encodes the pending values as query parameters, at the positions where they were added.
     ///
     /// - Throws: Any error that the encoding throws.
     mutating func encodeQueries(with encoder: QueryEncoder) throws {
@@ -171,7 +175,7 @@ extension HTTPRequest {
         for encodable in fields.encodableQueries.reversed() {
             let encoded = try encodable.encode(encoder)
             items.insert(contentsOf: encoded, at: Swift.min(encodable.position, items.count))
-            // As wherever queries are joined, the first one that isn't empty decides.
+            // Wherever queries are joined, the first non-empty query determines how spaces are encoded.
             if query.isEmpty, !encoded.isEmpty { query.spaces = encoded.spaces }
         }
         query.removeAll { _ in true }
@@ -180,7 +184,7 @@ extension HTTPRequest {
     }
 }
 
-/// A value that becomes query parameters when the request is built.
+/// A value to encode as query parameters when the request is built.
 struct EncodableQuery: Sendable {
     /// The number of parameters before it.
     let position: Int
@@ -188,32 +192,33 @@ struct EncodableQuery: Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible {
-    /// The method and the address, without credentials and query: it has no secrets.
+    /// The method and the URL, without credentials and query, and so without secrets.
     public var description: String {
         "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)"
     }
 }
 
 extension HTTPRequest: CustomReflectable {
-    /// A mirror without secrets: the redacted address, the names of the query, the kind of the content.
+    /// A mirror without secrets: the redacted URL, the names of the query parameters, and the kind of the content.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": description, "query": query, "headers": headers, "body": body])
     }
 }
 
 extension URL {
-    /// The address without user, password, query, fragment and parameters of the path, which may have secrets; for
-    /// descriptions.
+    /// The URL for descriptions, without the parts that may contain secrets: user, password, query, fragment and path
+    /// parameters.
     package var redactedDescription: String { absoluteString.bareAddress.shortened(to: 200) }
 }
 
 // MARK: - Body
 
 extension HTTPRequest {
-    /// Merges header fields: those of the request replace those of its body, and both replace those of the environment.
+    /// Merges header fields: the request's own fields replace those of its body, and both replace those of the
+    /// environment.
     ///
-    /// The mandatory fields of the body replace all others. It returns the fields that came from the body, which may
-    /// change if the body is replaced.
+    /// The body's mandatory fields replace all others. Returns the fields that came from the body, which may change if
+    /// the body is replaced.
     mutating func applyHeaders(of environment: HTTPHeaders) -> HTTPHeaders {
         let explicit = headers
         var implied = body.headers
@@ -226,26 +231,26 @@ extension HTTPRequest {
         return implied
     }
 
-    /// Encodes the body, and updates the header for it.
+    /// Encodes the body and updates the header fields that come from it.
     ///
-    /// A field of the new body replaces one of the former body; fields that were set or removed explicitly stay that
-    /// way. The mandatory fields replace all others.
+    /// Fields of the new body replace fields of the previous body. Fields that were set or removed explicitly don't
+    /// change. Mandatory fields replace all others.
     ///
     /// - Parameters:
     ///   - implied: The fields that ``applyHeaders(of:)`` returned.
-    ///   - makeEncoder: Makes the JSON encoder, if the body has none; `nil` takes a plain one.
+    ///   - makeEncoder: Creates the JSON encoder, if the body has none; `nil` uses a default `JSONEncoder`.
     /// - Throws: Any error that the encoding throws.
     mutating func resolveBody(implied: HTTPHeaders, using makeEncoder: (@Sendable () -> JSONEncoder)? = nil) throws {
         if body.isDeferred { body = try body.resolved(using: makeEncoder) }
         func isUntouched(_ name: HTTPField.Name) -> Bool { headers[values: name] == implied[values: name] }
-        // A body that turns out to be empty has no type either.
+        // An empty body has no content type, so remove the fields of the previous body.
         var names: Set<HTTPField.Name> = []
         for field in body.isEmpty ? implied : body.headers where isUntouched(field.name) { names.insert(field.name) }
         guard !names.isEmpty || !body.mandatoryHeaders.isEmpty else { return }
         headers.removeAll { names.contains($0.name) }
-        var renewed = body.headers
-        renewed.removeAll { !names.contains($0.name) }
-        headers.merge(renewed, from: .body)
+        var replacements = body.headers
+        replacements.removeAll { !names.contains($0.name) }
+        headers.merge(replacements, from: .body)
         headers.merge(body.mandatoryHeaders, from: .body)
     }
 }
@@ -253,31 +258,31 @@ extension HTTPRequest {
 // MARK: - Identity
 
 extension HTTPRequest {
-    /// Identifies requests that have the same answer, without containing a secret.
+    /// A string that is equal for requests that get the same response, and that contains no secret.
     ///
-    /// It is a digest of the method, the whole address, the header fields, the credentials and the content. A file or a
-    /// stream may change each time that it is sent: a request with such a body is equal to no request, not even to
-    /// itself.
+    /// The string contains a digest of the method, the complete URL, the header fields, the credentials and the
+    /// content. A file or stream body may change each time it is sent, so a request with such a body is never equal to
+    /// another request, or even to itself.
     ///
-    /// - Complexity: O(n) in the size of the request, including a body in memory.
+    /// - Complexity: O(n) in the size of the request, including an in-memory body.
     var identity: String {
-        var pieces = [method.rawValue, fields.address.url.absoluteString, queryIdentity, decodesContent ? "" : "raw"]
+        var parts = [method.rawValue, fields.address.url.absoluteString, queryIdentity, decodesContent ? "" : "raw"]
         func add(_ headers: HTTPHeaders) {
-            for field in headers { pieces += [field.name.rawValue.lowercased(), field.value] }
+            for field in headers { parts += [field.name.rawValue.lowercased(), field.value] }
         }
         add(authenticated.headers)
         if !body.isEmpty {
-            // Content that isn't in memory equals nothing.
+            // Content that isn't in memory gets a unique value, so it is never equal to anything.
             let content = (try? body.data()).map { SHA256.digest(of: $0).hexadecimal }
-            pieces += ["", content ?? UUID().uuidString]
+            parts += ["", content ?? UUID().uuidString]
             add(body.headers)
         }
-        // Each with its length, so that different lists of pieces are encoded differently.
-        let bytes = pieces.flatMap { Array("\($0.utf8.count):\($0)".utf8) }
+        // Each part is preceded by its length, so that different lists of parts can't have the same encoding.
+        let bytes = parts.flatMap { Array("\($0.utf8.count):\($0)".utf8) }
         return "\(self) \(SHA256.digest(of: bytes).hexadecimal)"
     }
 
-    // A value that can't be encoded will fail the request when it is built.
+    // If the encoding fails, use the error instead, because the request will fail anyway when it is built.
     private var queryIdentity: String {
         guard !fields.encodableQueries.isEmpty else { return query.percentEncoded }
         var copy = self
@@ -289,7 +294,7 @@ extension HTTPRequest {
         }
     }
 
-    // Credentials that aren't available now will fail the request when it is built.
+    // If the authentication fails, use the error instead, because the request will fail anyway when it is built.
     private var authenticated: HTTPRequest {
         var copy = self
         do {
@@ -302,7 +307,7 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// The identity of a request without its digest, for people; any other text unchanged.
+    /// The identity of a request without its digest, for display; any other string is returned unchanged.
     var withoutDigest: String {
         let digest = utf8.suffix(64)
         guard utf8.count > 65, utf8.dropLast(64).last == UInt8(ascii: " "),

@@ -3,42 +3,42 @@
 
 /// The status code of a response (RFC 9110, 15).
 ///
-/// An open set: every code is a status, registered or not, and its first digit gives its category.
+/// Any code is a valid status, registered or not. Its first digit determines its category.
 ///
 /// ```swift
 /// if response.status == .tooManyRequests || response.status.category == .serverError { … }
 /// ```
 public struct HTTPStatus: Sendable, Hashable, Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// The three digits.
+    /// The three-digit code.
     public let code: Int
 
-    /// Makes a status from its code.
+    /// Creates a status from its code.
     public init(_ code: Int) {
         self.code = code
     }
 
-    /// Makes a status from a literal.
+    /// Creates a status from a literal.
     public init(integerLiteral value: Int) {
         self.init(value)
     }
 
-    /// The category that the first digit of a status gives.
+    /// The category of a status.
     public enum Category: Sendable, Hashable {
-        /// 1xx: the final response is yet to come.
+        /// 1xx: an interim response; the final response follows.
         case informational
         /// 2xx: the request succeeded.
         case success
         /// 3xx: further action is needed.
         case redirection
-        /// 4xx: the request can't be answered as it is.
+        /// 4xx: the request is invalid or can't be fulfilled.
         case clientError
         /// 5xx: the server failed.
         case serverError
-        /// A code that HTTP doesn't define.
+        /// The code is outside of the ranges that HTTP defines.
         case unknown
     }
 
-    /// The category that the first digit gives.
+    /// The category, according to the first digit.
     public var category: Category {
         switch code {
         case 100..<200: .informational
@@ -53,7 +53,7 @@ public struct HTTPStatus: Sendable, Hashable, Comparable, ExpressibleByIntegerLi
     /// The registered name of the status, or `nil` if the code isn't registered.
     public var name: String? { Self.names[code] }
 
-    /// The code and its name, such as `404 Not Found`.
+    /// The code and its registered name, such as `404 Not Found`.
     public var description: String {
         name.map { "\(code) \($0)" } ?? String(code)
     }
@@ -148,7 +148,7 @@ extension HTTPStatus {
     public static let rangeNotSatisfiable = HTTPStatus(416)
     /// 417 Expectation Failed.
     public static let expectationFailed = HTTPStatus(417)
-    /// 418 I'm a Teapot: reserved for the joke that it is (RFC 9110, 15.5.19).
+    /// 418 I'm a Teapot; reserved because of an April Fools' joke (RFC 9110, 15.5.19).
     public static let imATeapot = HTTPStatus(418)
     /// 421 Misdirected Request.
     public static let misdirectedRequest = HTTPStatus(421)

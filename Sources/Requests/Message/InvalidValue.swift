@@ -1,12 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The reason why a value is refused, such as a header field with a control character, a pin with a typing error, or a
-/// cookie that its host can't set.
+/// An error that describes an invalid value.
 ///
-/// If a request can't be sent because of a value, it is the underlying error of a ``RequestError`` whose code is
-/// `invalidRequest`. Rules, such as pins, are checked when they are made: one that can't apply would silently protect
-/// nothing.
+/// Examples are a header field with a control character, a pin with a typo, or a cookie that its host isn't allowed to
+/// set. If a value keeps a request from being sent, this error is the underlying error of a ``RequestError`` with code
+/// `invalidRequest`. Rules, such as pins, are validated when they are created, because a rule that can never apply
+/// would silently protect nothing.
 public struct InvalidValue: DescribedError, Sendable, Hashable {
     /// A kind of value.
     public struct Kind: Sendable, Hashable {
@@ -14,15 +14,15 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
 
         /// The method of a request.
         public static let method = Kind(name: "method")
-        /// An address.
+        /// A URL.
         public static let url = Kind(name: "URL")
         /// The name of a header field.
         public static let headerName = Kind(name: "header name")
         /// The value of a header field.
         public static let headerValue = Kind(name: "header value")
-        /// The media type of the content, or one that is accepted.
+        /// The media type of the content, or an accepted media type.
         public static let mediaType = Kind(name: "media type")
-        /// A value for the query, or for the fields of a form.
+        /// A value for the query or for the fields of a form.
         public static let query = Kind(name: "query")
         /// The content of a request.
         public static let body = Kind(name: "body")
@@ -32,13 +32,15 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
         public static let partName = Kind(name: "part name")
         /// The file name of a part of a multipart body.
         public static let fileName = Kind(name: "file name")
-        /// A template of an address; the excerpt is the invalid piece, and the reason names its position in bytes.
+        /// A URI template.
+        ///
+        /// The excerpt is the invalid part, and the reason gives its position in bytes.
         public static let template = Kind(name: "URI template")
         /// A certificate.
         public static let certificate = Kind(name: "certificate")
         /// The pin of a public key.
         public static let pin = Kind(name: "pin")
-        /// The name of a host, or the pattern of such names.
+        /// A host name, or a pattern that matches host names.
         public static let host = Kind(name: "host")
         /// A client's certificate and key.
         public static let identity = Kind(name: "client identity")
@@ -48,19 +50,22 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
 
     /// The kind of the value.
     public let kind: Kind
-    /// The reason.
+    /// The reason why the value is invalid.
     public let reason: String
-    /// The beginning of the value, with control characters escaped; never of one that may be a secret, such as the
-    /// value of a header field.
+    /// The beginning of the value, with control characters escaped.
+    ///
+    /// The excerpt is empty for values that may be secret, such as the value of a header field.
     public let excerpt: String
 
-    /// Makes the error; the excerpt is shortened here, and of an address it is without credentials, query and the like.
+    /// Creates the error, and shortens the excerpt.
+    ///
+    /// Credentials, query and other parts that may be secret are removed from the excerpt of a URL.
     public init(_ kind: Kind, _ reason: String, excerpt: String = "") {
         self.kind = kind
         self.reason = reason
         self.excerpt = (kind == .url ? excerpt.bareAddress : excerpt).shortened()
     }
 
-    /// The error, in a sentence.
+    /// The error as a sentence.
     public var description: String { "the \(kind.name)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)" }
 }

@@ -3,20 +3,20 @@
 
 /// The commonly used media types, without parameters.
 ///
-/// The text types have no character set, so that they can stand in `Accept` and be compared with the type of a
-/// response; `.plainText.charset("utf-8")` sets one.
+/// The text types have no character set, so that they can be used in `Accept` and compared with the type of a response.
+/// Use `.plainText.charset("utf-8")` to set one.
 extension MediaType {
-    /// Every type: a range, for `Accept`.
+    /// The range of all types, for `Accept`.
     public static let any = MediaType("*", "*")
-    /// Every text: a range, for `Accept`.
+    /// The range of all text types, for `Accept`.
     public static let anyText = MediaType("text", "*")
     /// JSON (RFC 8259).
     public static let json = MediaType("application", "json")
     /// Problem details in JSON (RFC 9457).
     public static let problemJSON = MediaType("application", "problem+json")
-    /// JSON texts, one a line.
+    /// JSON values, one per line (NDJSON).
     public static let ndjson = MediaType("application", "x-ndjson")
-    /// A property list, in XML or in its binary form.
+    /// A property list, in XML or binary format.
     public static let propertyList = MediaType("application", "x-plist")
     /// XML (RFC 7303).
     public static let xml = MediaType("application", "xml")
@@ -24,43 +24,43 @@ extension MediaType {
     public static let urlEncodedForm = MediaType("application", "x-www-form-urlencoded")
     /// The fields and files of a form, without the boundary (RFC 7578).
     public static let multipartFormData = MediaType("multipart", "form-data")
-    /// Parts of any kind (RFC 2046).
+    /// Independent parts of any type (RFC 2046).
     public static let multipartMixed = MediaType("multipart", "mixed")
-    /// Parts that belong together (RFC 2387).
+    /// Related parts that form one document (RFC 2387).
     public static let multipartRelated = MediaType("multipart", "related")
-    /// Text; ``charset(_:)`` names its character set.
+    /// Plain text; use ``charset(_:)`` to add its character set.
     public static let plainText = MediaType("text", "plain")
     /// HTML.
     public static let html = MediaType("text", "html")
     /// A style sheet.
     public static let css = MediaType("text", "css")
-    /// Rows of values with commas between (RFC 4180).
+    /// Comma-separated values (RFC 4180).
     public static let csv = MediaType("text", "csv")
     /// Server-sent events.
     public static let eventStream = MediaType("text", "event-stream")
-    /// Bytes of any kind.
+    /// Arbitrary bytes.
     public static let octetStream = MediaType("application", "octet-stream")
     /// PDF (RFC 8118).
     public static let pdf = MediaType("application", "pdf")
-    /// A Zip archive.
+    /// A ZIP archive.
     public static let zip = MediaType("application", "zip")
-    /// A file in gzip (RFC 6713).
+    /// A gzip file (RFC 6713).
     public static let gzip = MediaType("application", "gzip")
-    /// An image in GIF.
+    /// A GIF image.
     public static let gif = MediaType("image", "gif")
-    /// An image in PNG.
+    /// A PNG image.
     public static let png = MediaType("image", "png")
-    /// An image in JPEG.
+    /// A JPEG image.
     public static let jpeg = MediaType("image", "jpeg")
-    /// A drawing in SVG.
+    /// An SVG image.
     public static let svg = MediaType("image", "svg+xml")
-    /// Sound in MP3 (RFC 3003).
+    /// MP3 audio (RFC 3003).
     public static let mp3 = MediaType("audio", "mpeg")
 
-    /// Bytes of which nothing is known; another name of ``octetStream``.
+    /// Bytes of unknown type; an alias of ``octetStream``.
     public static let binary = octetStream
 
-    /// The fields and files of a form, with the boundary between its parts (RFC 7578).
+    /// Creates the type for the fields and files of a form, with the boundary between its parts (RFC 7578).
     public static func formData(boundary: String) -> MediaType {
         multipartFormData.parameter("boundary", boundary)
     }
@@ -69,12 +69,11 @@ extension MediaType {
 // MARK: - File extension
 
 extension MediaType {
-    /// The media type of files with an extension, or `nil` if it isn't an everyday one.
+    /// Creates the media type for a file extension; `nil` if the extension isn't a common one.
     ///
-    /// The table is part of the library, and the same on every platform: the type of a file doesn't depend on installed
-    /// software.
+    /// The table is built in and the same on every platform, so the result doesn't depend on installed software.
     ///
-    /// - Parameter fileExtension: The text behind the last dot of the name, in either case: `jpg`.
+    /// - Parameter fileExtension: The characters after the last dot of the name, such as `jpg`, in any case.
     public init?(fileExtension: String) {
         guard let type = Self.byFileExtension[fileExtension.lowercasedASCII] else { return nil }
         self = type

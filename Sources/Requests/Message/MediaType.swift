@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// The type of content: a type, a subtype, and parameters in their order (RFC 9110, 8.3.1).
+/// A media type, with a type, a subtype and ordered parameters (RFC 9110, 8.3.1).
 ///
-/// Commonly used types are static members, and any other is a literal or made of its pieces:
+/// Common types are static members. Create any other from a literal or from its parts:
 ///
 /// ```swift
 /// let type: MediaType = .json
@@ -15,69 +15,72 @@ import Foundation
 /// extension MediaType { static let recipe: Self = "application/vnd.recipes+json" }
 /// ```
 ///
-/// A type made of a literal or of pieces isn't checked at once. An invalid one, for example with a line break or a
-/// quote in its subtype, is refused when the request is built: ``validated()``. For text from outside, use
+/// Creating a type from a literal or from parts doesn't validate it. An invalid type, such as one with a line break or
+/// a quote in its subtype, is rejected when the request is built; see ``validated()``. For untrusted input, use
 /// ``init(parsing:)``.
 ///
-/// Two are equal if type, subtype and parameters are, in the same order. The case of letters is ignored, except in the
-/// values of parameters other than `charset`.
+/// Two media types are equal if their type, subtype and ordered parameters are equal. The comparison ignores case,
+/// except in the values of parameters other than `charset`.
 public struct MediaType: Sendable, ExpressibleByStringLiteral {
     /// A parameter, such as `charset=utf-8`.
     public typealias Parameter = HTTPField.Parameter
 
-    /// The text before the slash, such as `text`; `*` in a range.
+    /// The part before the slash, such as `text`; `*` in a range.
     public var type: String
-    /// The text behind the slash, such as `html`; `*` in a range.
+    /// The part after the slash, such as `html`; `*` in a range.
     public var subtype: String
     /// The parameters, in the order in which they are sent.
     public var parameters: [Parameter]
 
-    /// Makes a media type of its pieces; without parameters by default.
+    /// Creates a media type from its parts; without parameters by default.
     public init(_ type: String, _ subtype: String, parameters: [(name: String, value: String)] = []) {
         self.type = type
         self.subtype = subtype
         self.parameters = parameters.map { Parameter($0.name, $0.value) }
     }
 
-    /// Makes a media type from a literal.
+    /// Creates a media type from a literal.
     public init(stringLiteral value: String) {
-        // A text that can't be parsed is kept whole, for the error that names it.
+        // Keep a string that can't be parsed unchanged, so that the validation error can show it.
         self = (try? MediaType(parsing: value)) ?? MediaType(value, "")
     }
 
-    /// The value of a parameter, or `nil` if the type doesn't have it; setting it replaces the parameter in its place.
+    /// Accesses the value of a parameter; `nil` if the type doesn't have it.
+    ///
+    /// Setting it replaces the parameter in place.
     public subscript(parameter name: String) -> String? {
         get { parameters[named: name] }
         set { parameters[named: name] = newValue }
     }
 
-    /// Returns the media type with another parameter, or with another value for it.
+    /// Returns a copy of the media type, with this parameter added or its value replaced.
     public func parameter(_ name: String, _ value: String) -> MediaType {
         var copy = self
         copy[parameter: name] = value
         return copy
     }
 
-    /// Type and subtype in lower case, such as `text/html`.
+    /// The type and subtype in lower case, such as `text/html`.
     public var essence: String { "\(type)/\(subtype)".lowercasedASCII }
 
-    /// The format that the subtype is a dialect of: `json` of `application/problem+json`; `nil` if it has none (RFC
-    /// 6838, 4.2.8).
+    /// The structured syntax suffix, such as `json` for `application/problem+json`; `nil` if there is none (RFC 6838,
+    /// 4.2.8).
     public var suffix: String? {
         guard let plus = subtype.utf8.lastIndex(of: UInt8(ascii: "+")) else { return nil }
         let suffix = String(subtype[subtype.utf8.index(after: plus)...])
         return suffix.isEmpty ? nil : suffix.lowercasedASCII
     }
 
-    /// Whether content of the type is JSON: `application/json`, or a dialect of it such as `application/problem+json`.
+    /// Whether the type is JSON: `application/json`, or one with the suffix `+json`, such as
+    /// `application/problem+json`.
     public var isJSON: Bool {
         suffix == "json" || subtype.equalsIgnoringASCIICase("json")
     }
 
-    /// Whether this type, which may be a range, covers another: `*/*` covers every type, `image/*` every image.
+    /// Returns whether this type or range covers another type: `*/*` covers every type, `image/*` every image.
     ///
-    /// A parameter of the range, except its weight `q`, must also be in the other type; additional parameters of the
-    /// other are ignored (RFC 9110, 12.5.1).
+    /// Each parameter of the range, except its weight `q`, must also be in the other type. Additional parameters of the
+    /// other type are ignored (RFC 9110, 12.5.1).
     public func matches(_ other: MediaType) -> Bool {
         guard type == "*" || type.equalsIgnoringASCIICase(other.type) else { return false }
         guard subtype == "*" || subtype.equalsIgnoringASCIICase(other.subtype) else { return false }
@@ -88,24 +91,25 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
 }
 
 extension MediaType: CustomStringConvertible {
-    /// The type as it stands in a field: values that aren't tokens are quoted, with their quotes and backslashes
-    /// escaped.
+    /// The type as it appears in a header field.
+    ///
+    /// Parameter values that aren't tokens are quoted, and quotes and backslashes in them are escaped.
     public var rawValue: String {
         parameters.reduce(subtype.isEmpty ? type : "\(type)/\(subtype)") { "\($0); \($1)" }
     }
 
-    /// The value as it stands in the field.
+    /// The type as it appears in a header field.
     public var description: String { rawValue }
 }
 
 extension MediaType: Hashable {
-    /// Compares types without regard to the case of type and subtype.
+    /// Compares types, ignoring the case of the type and subtype.
     public static func == (lhs: MediaType, rhs: MediaType) -> Bool {
         lhs.type.equalsIgnoringASCIICase(rhs.type) && lhs.subtype.equalsIgnoringASCIICase(rhs.subtype)
             && lhs.parameters == rhs.parameters
     }
 
-    /// Hashes the type without regard to the case of type and subtype.
+    /// Hashes the type, ignoring the case of the type and subtype.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(essence)
         hasher.combine(parameters)
@@ -115,17 +119,18 @@ extension MediaType: Hashable {
 // MARK: - Parsing
 
 extension MediaType: HTTPField.Value {
-    /// Reads a media type from the text of a field or of a configuration.
+    /// Parses a media type from a header field or a configuration.
     ///
-    /// Common errors of servers in the parameters are accepted, as browsers do: blanks anywhere, a parameter without a
-    /// value, a missing quote at the end. Of a repeated parameter, the first counts.
+    /// Common errors in parameters are accepted, as browsers do: extra whitespace, a parameter without a value, a
+    /// missing quote at the end. If a parameter is repeated, the first one is used.
     ///
-    /// - Throws: ``InvalidValue`` if type or subtype isn't a token, the text has a control character, or it is a
-    ///   list.
-    /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
+    /// - Throws: ``InvalidValue`` if the type or subtype isn't a token, if the string contains a control character, or
+    ///   if it is a list.
+    /// - Complexity: O(n) in the length of the string, and quadratic in the number of parameters, of which at most 64
+    ///   are read.
     public init(parsing text: String) throws(InvalidValue) {
         guard text.isFieldValue else { throw InvalidValue(.mediaType, "has a control character", excerpt: text) }
-        // `text/html;q=0, */*` would be a type whose weight is “0, */*”.
+        // Without this check, `text/html;q=0, */*` would be parsed as a single type with the weight “0, */*”.
         guard !text.utf8.contains(UInt8(ascii: ",")) || FieldScanner.elements(of: text).count == 1 else {
             throw InvalidValue(.mediaType, "is a list of several types", excerpt: text)
         }
@@ -142,16 +147,17 @@ extension MediaType: HTTPField.Value {
         parameters = scanner.parameters().withoutRepetitions
     }
 
-    /// Whether the type can be sent: type, subtype and the names of parameters are tokens, and no value has a control
-    /// character.
+    /// Whether the type can be sent.
+    ///
+    /// The type, subtype and parameter names must be tokens, and no value may contain a control character.
     public var isValid: Bool { flaw == nil }
 
-    /// The type itself, if it can be sent.
+    /// Returns the type if it can be sent, and throws an error otherwise.
     ///
-    /// A request checks its `Content-Type` and `Accept` fields that were made from types in this way. If you use
-    /// ``rawValue`` elsewhere, call this before.
+    /// Requests validate media types in their `Content-Type` and `Accept` fields this way. Call this method before you
+    /// use ``rawValue`` elsewhere.
     ///
-    /// - Throws: ``InvalidValue`` that names the invalid piece.
+    /// - Throws: ``InvalidValue`` that names the invalid part.
     public func validated() throws(InvalidValue) -> MediaType {
         guard type.isToken, subtype.isToken else {
             throw InvalidValue(.mediaType, "isn't a type and a subtype", excerpt: "\(type)/\(subtype)")
@@ -164,28 +170,28 @@ extension MediaType: HTTPField.Value {
 // MARK: - Charset
 
 extension MediaType {
-    /// The character set of a text, as its parameter says; setting it replaces the parameter.
+    /// The character set, from the `charset` parameter; setting it replaces the parameter.
     public var charset: String? {
         get { self[parameter: "charset"] }
         set { self[parameter: "charset"] = newValue }
     }
 
-    /// The media type of a text in this character set, such as `.plainText.charset("utf-8")`.
+    /// Returns the media type with this character set, such as `.plainText.charset("utf-8")`.
     public func charset(_ charset: String) -> MediaType {
         parameter("charset", charset)
     }
 
-    /// The encoding of the character set, or `nil` if the type has no charset or Foundation has no name for it.
+    /// The string encoding for the character set; `nil` if the type has no `charset`, or Foundation doesn't support it.
     public var encoding: String.Encoding? {
         charset.flatMap(String.Encoding.init(charset:))
     }
 }
 
 extension String.Encoding {
-    /// The encodings that Foundation knows, each with its registered name (IANA, Character Sets) and the other names
-    /// that servers use.
+    /// The encodings that Foundation supports, with the registered name (IANA, Character Sets) and the other names in
+    /// use.
     ///
-    /// `iso-8859-1` is read literally, not as the `windows-1252` that browsers use for it.
+    /// `iso-8859-1` means exactly that encoding, whereas browsers use `windows-1252` for it.
     private static let charsets: [(encoding: String.Encoding, names: [String])] = [
         (.utf8, ["utf-8", "utf8", "unicode-1-1-utf-8", "x-unicode20utf8"]),
         (.ascii, ["us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us", "us"]),
@@ -208,14 +214,14 @@ extension String.Encoding {
         (.macOSRoman, ["macintosh", "mac", "x-mac-roman"]),
     ]
 
-    /// The encoding of a charset, by its name in any case; `nil` if Foundation doesn't know it.
+    /// Creates the encoding for a charset name, in any case; `nil` if Foundation doesn't support it.
     init?(charset: String) {
         let name = charset.lowercasedASCII
         guard let entry = Self.charsets.first(where: { $0.names.contains(name) }) else { return nil }
         self = entry.encoding
     }
 
-    /// The registered name; `nil` for encodings that shouldn't be sent.
+    /// The registered charset name; `nil` for encodings that shouldn't be sent.
     var charset: String? {
         Self.charsets.first { $0.encoding == self }?.names.first
     }

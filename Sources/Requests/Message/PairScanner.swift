@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Finds the names of secrets in a string that has no known form, or one that isn't parsed.
+/// Searches a string that is unstructured, or isn't parsed, for names of secrets.
 struct PairScanner {
     private let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ struct PairScanner {
         self.bytes = bytes.contains(UInt8(ascii: "\\")) ? Self.unescaped(bytes) : bytes
     }
 
-    /// Decodes the characters of ASCII that JSON may write as `\u0070`.
+    /// Decodes ASCII characters that JSON may escape, such as `\u0070`.
     private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var rest = bytes[...]
@@ -28,66 +28,66 @@ struct PairScanner {
 
     // MARK: Pairs
 
-    /// Whether a secret's name comes before an equals sign or a colon, and a value after it.
+    /// Whether the string contains the name of a secret, followed by an equals sign or a colon and a value.
     ///
-    /// The name may be in quotes, even escaped ones, and in brackets. The value may be in the next line, as in YAML.
+    /// The name may be in quotes, even escaped ones, and in brackets. The value may be on the next line, as in YAML.
     ///
     /// - Complexity: O(n).
-    var namesSecret: Bool {
+    var hasSecretPair: Bool {
         var index = 0
         while index < bytes.count {
-            guard ASCIISet.word.contains(bytes[index]) else {
+            guard ASCIISet.nameCharacters.contains(bytes[index]) else {
                 index += 1
                 continue
             }
             let start = index
-            while index < bytes.count, ASCIISet.word.contains(bytes[index]) { index += 1 }
+            while index < bytes.count, ASCIISet.nameCharacters.contains(bytes[index]) { index += 1 }
             guard isNameOfPair(start..<index) else { continue }
             let name = SecretName(String(decoding: bytes[start..<index], as: UTF8.self))
-            // Values are read only for secrets: each may be as long as the rest.
+            // Read values only after names of secrets, because each value may be as long as the rest of the string.
             guard name.isSecret, let (value, isTyped) = value(ofTag: start..<index) ?? value(after: index) else {
                 continue
             }
-            if name.hides(Substring(decoding: bytes[value], as: UTF8.self), isTyped: isTyped) { return true }
+            if name.redacts(Substring(decoding: bytes[value], as: UTF8.self), isTyped: isTyped) { return true }
         }
         return false
     }
 
-    /// Whether a separator, or the end of a tag, comes after a name.
+    /// Returns whether a separator, or the end of a tag, follows a name.
     private func isNameOfPair(_ name: Range<Int>) -> Bool {
-        let next = skip(Self.closing, from: name.upperBound)
+        let next = skip(Self.nameTerminators, from: name.upperBound)
         return next < bytes.count && "=:>".utf8.contains(bytes[next])
     }
 
-    /// The value of a pair whose name ends at an index, and whether it is one of JSON and the like; `nil` if the name
-    /// isn't one of a pair.
+    /// Returns the value of a pair whose name ends at an index, and whether it is typed, as in JSON; `nil` if there is
+    /// no pair.
     private func value(after end: Int) -> (value: Range<Int>, isTyped: Bool)? {
-        let separator = skip(Self.closing, from: end)
+        let separator = skip(Self.nameTerminators, from: end)
         guard separator < bytes.count, "=:".utf8.contains(bytes[separator]) else { return nil }
         var start = separator + 1
-        // `=>` of a script, and `:=`; a scope, `::`, is no pair.
+        // Skip the second character of `=>` and `:=`. A `::` isn't a separator but a scope.
         if start < bytes.count, bytes[start] != bytes[separator], "=>".utf8.contains(bytes[start]) { start += 1 }
         if start < bytes.count, bytes[separator] == UInt8(ascii: ":"), bytes[start] == bytes[separator] { return nil }
-        start = skip(Self.opening, from: start)
-        // A value that was redacted already.
+        start = skip(Self.valuePrefixes, from: start)
+        // Values that have already been redacted don't count.
         if bytes[start...].starts(with: "REDACTED".utf8) || bytes[start...].starts(with: "<redacted>".utf8) {
             return nil
         }
         var stop = start
-        let limit = min(bytes.count, start + Self.longestValue)
+        let limit = min(bytes.count, start + Self.maximumValueLength)
         while stop < limit, !Self.delimiters.contains(bytes[stop]) { stop += 1 }
         let value = start..<stop
         if ["null", "true", "false", "~"].contains(where: { bytes[value].elementsEqual($0.utf8) }) { return nil }
         return (value, bytes[separator] == UInt8(ascii: ":"))
     }
 
-    /// The content of an XML element, given the name in its tag; `nil` if the name isn't in a tag.
+    /// Returns the content of an XML element, given the range of the name in its tag; `nil` if the name isn't in a tag.
     private func value(ofTag name: Range<Int>) -> (value: Range<Int>, isTyped: Bool)? {
         guard let before = bytes[..<name.lowerBound].last, "<:".utf8.contains(before), name.upperBound < bytes.count,
             bytes[name.upperBound] == UInt8(ascii: ">")
         else { return nil }
         let start = name.upperBound + 1
-        let value = bytes[start...].prefix(Self.longestValue).prefix { $0 != UInt8(ascii: "<") }
+        let value = bytes[start...].prefix(Self.maximumValueLength).prefix { $0 != UInt8(ascii: "<") }
         return value.elementsEqual("REDACTED".utf8) ? nil : (start..<value.endIndex, true)
     }
 
@@ -97,17 +97,17 @@ struct PairScanner {
         return index
     }
 
-    /// The characters between a name and its separator.
-    private static let closing = ASCIISet(" \t\"'\\])`")
-    /// The characters between a separator and a value.
-    private static let opening = ASCIISet(" \t\r\n\"'\\`[({|>-")
-    /// The part of a value that shows what it is, in bytes.
-    private static let longestValue = 4096
+    /// The characters that may occur between a name and its separator.
+    private static let nameTerminators = ASCIISet(" \t\"'\\])`")
+    /// The characters that may occur between a separator and its value.
+    private static let valuePrefixes = ASCIISet(" \t\r\n\"'\\`[({|>-")
+    /// The maximum number of bytes of a value that are examined.
+    private static let maximumValueLength = 4096
     private static let delimiters = ASCIISet(" \t\r\n\"'\\`,;&<>)]}")
 
     // MARK: Tables
 
-    /// Whether the string is a table whose first line names a secret, and has a value for it.
+    /// Whether the string is a table with a secret's name in its first line and a value in that column.
     ///
     /// - Complexity: O(n).
     var isTableWithSecret: Bool {
@@ -118,7 +118,7 @@ struct PairScanner {
             let names = cells(of: first, separator).map { SecretName($0) }
             guard names.contains(where: \.isSecret) else { return false }
             return lines.contains { line in
-                zip(names, cells(of: line, separator)).contains { $0.hides($1[...], isTyped: true) }
+                zip(names, cells(of: line, separator)).contains { $0.redacts($1[...], isTyped: true) }
             }
         }
     }
@@ -132,14 +132,14 @@ struct PairScanner {
 
     // MARK: Multipart
 
-    /// Whether the head of a part of a form names a secret, with and without quotes.
+    /// Whether the header of a part of a multipart form contains the name of a secret, quoted or not.
     ///
     /// - Complexity: O(n).
     var isFormWithSecret: Bool {
         let field = "content-disposition"
         return bytes.split(whereSeparator: { "\r\n".utf8.contains($0) }).contains { line in
             guard line.prefix(field.utf8.count).map(ASCII.lowercased).elementsEqual(field.utf8) else { return false }
-            return line.dropFirst(field.utf8.count).split { !ASCIISet.word.contains($0) }.contains { word in
+            return line.dropFirst(field.utf8.count).split { !ASCIISet.nameCharacters.contains($0) }.contains { word in
                 SecretName.matches(String(decoding: word, as: UTF8.self))
             }
         }

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension Redaction {
-    /// XML or HTML without the text of elements, and the values of attributes, that are secrets by their name; `nil` if
-    /// it names a secret in a way that can't be parsed.
+    /// Redacts elements and attributes with secret names in XML or HTML; returns `nil` if a secret can't be isolated.
     ///
     /// - Complexity: O(n).
     static func xml(_ text: String, depth: Int) -> String? {
@@ -12,7 +11,9 @@ extension Redaction {
     }
 }
 
-/// Redacts the elements and attributes of XML, one tag after the other, and keeps all other bytes as they are.
+/// Redacts elements and attributes of XML, tag by tag.
+///
+/// All other bytes are kept unchanged.
 private struct XMLRedactor {
     private let bytes: [UInt8]
     private let depth: Int
@@ -37,14 +38,16 @@ private struct XMLRedactor {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Adds the characters between tags, which may have any other form.
+    /// Adds the text between two tags.
+    ///
+    /// The text may be in any other supported format.
     private mutating func addText(_ text: ArraySlice<UInt8>) {
         let value = String(decoding: text, as: UTF8.self)
         let shown = Redaction.text(value, depth: depth + 1)
         if shown == value { result += text } else { result += shown.utf8 }
     }
 
-    /// Adds a tag, a comment or the like; returns false if it hides a secret.
+    /// Adds a tag, a comment or other markup; returns false if it contains a secret that can't be redacted.
     private mutating func addMarkup() -> Bool {
         if hasPrefix("<!--") { return addUnparsed(to: "-->") }
         if hasPrefix("<![CDATA[") {
@@ -61,12 +64,14 @@ private struct XMLRedactor {
         return addElement()
     }
 
-    /// Adds markup that isn't parsed, unless it has a secret.
+    /// Adds markup that isn't parsed; returns false if it contains a secret.
     private mutating func addUnparsed(to end: String) -> Bool {
-        guard let found = find(end, from: index) else { return !PairScanner(bytes[index...]).namesSecret && addRest() }
+        guard let found = find(end, from: index) else {
+            return !PairScanner(bytes[index...]).hasSecretPair && addRest()
+        }
         let markup = bytes[index..<found]
-        guard !PairScanner(markup).namesSecret else { return false }
-        // A declaration may give a name to a value.
+        guard !PairScanner(markup).hasSecretPair else { return false }
+        // An entity declaration can give a name to a value.
         let declaration = String(decoding: markup, as: UTF8.self)
         if declaration.contains("<!ENTITY"), Redaction.isSecretName(declaration) { return false }
         result += markup + Array(end.utf8)
@@ -82,7 +87,7 @@ private struct XMLRedactor {
 
     // MARK: Elements
 
-    /// Adds the tag of an element and, if its text is a secret, the whole element without it.
+    /// Adds the tag of an element, and replaces its text if that is a secret.
     private mutating func addElement() -> Bool {
         let start = index + 1
         index = start
@@ -91,29 +96,29 @@ private struct XMLRedactor {
             result.append(UInt8(ascii: "<"))
             return true
         }
-        let local = Self.local(name)
+        let local = Self.localName(name)
         let attributes = readAttributes()
         guard index < bytes.count, bytes[index] == UInt8(ascii: ">") else {
-            return !PairScanner(bytes[(start - 1)...]).namesSecret && !Self.secretName(local).isSecret
-                && restart(at: start - 1)
+            return !PairScanner(bytes[(start - 1)...]).hasSecretPair && !Self.secretName(local).isSecret
+                && addRest(from: start - 1)
         }
-        // `<add key="password" value="…"/>`: one attribute names the others.
+        // In `<add key="password" value="…"/>`, one attribute names the value of another one.
         let naming =
             attributes
-            .filter { ["name", "key", "id", "property"].contains(Self.local(bytes[$0.name]).lowercased()) }
+            .filter { ["name", "key", "id", "property"].contains(Self.localName(bytes[$0.name]).lowercased()) }
             .map { Self.secretName(String(decoding: bytes[$0.value], as: UTF8.self)) }
             .first { $0.isSecret }
         var position = start - 1
         for attribute in attributes {
-            let name = Self.local(bytes[attribute.name])
+            let name = Self.localName(bytes[attribute.name])
             let value = String(decoding: bytes[attribute.value], as: UTF8.self)
             let isValue = ["value", "content", "default", "data"].contains(name.lowercased())
-            // The attribute that names the others isn't a secret itself.
+            // The attribute with the name isn't a secret itself.
             let isNaming = Self.secretName(value).isSecret && name.lowercased() == "key"
-            let hides =
-                !isNaming && Self.secretName(name).hides(value[...], isTyped: true)
-                || isValue && naming?.hides(value[...], isTyped: true) ?? false
-            let shown = hides ? "REDACTED" : Redaction.text(value, depth: depth + 1)
+            let isRedacted =
+                !isNaming && Self.secretName(name).redacts(value[...], isTyped: true)
+                || isValue && naming?.redacts(value[...], isTyped: true) ?? false
+            let shown = isRedacted ? "REDACTED" : Redaction.text(value, depth: depth + 1)
             guard shown != value else { continue }
             result += bytes[position..<attribute.value.lowerBound]
             result += shown.utf8
@@ -122,15 +127,17 @@ private struct XMLRedactor {
         let isEmpty = bytes[index - 1] == UInt8(ascii: "/")
         index += 1
         result += bytes[position..<index]
-        let own = Self.secretName(local)
-        if isEmpty || Self.void.contains(local.lowercased()) { return true }
-        guard let secret = own.isSecret ? own : naming else { return local.lowercased() != "name" || !namesSecret }
+        let elementSecret = Self.secretName(local)
+        if isEmpty || Self.voidElements.contains(local.lowercased()) { return true }
+        guard let secret = elementSecret.isSecret ? elementSecret : naming else {
+            return local.lowercased() != "name" || !nextTextIsSecretName
+        }
         guard let end = endOfElement(name) else { return false }
         let text = bytes[index..<end]
         let value = String(decoding: text, as: UTF8.self)
-        // A property list has the name in one element and the value in the next.
+        // In a property list, the name is in one element and the value is in the next one.
         if local.lowercased() == "key", Redaction.isSecretName(value) { return false }
-        let isHidden = text.contains { $0 > UInt8(ascii: " ") } && secret.hides(value[...], isTyped: true)
+        let isHidden = text.contains { $0 > UInt8(ascii: " ") } && secret.redacts(value[...], isTyped: true)
         if isHidden {
             result += "REDACTED".utf8
             index = end
@@ -138,24 +145,24 @@ private struct XMLRedactor {
         return true
     }
 
-    private mutating func restart(at start: Int) -> Bool {
+    private mutating func addRest(from start: Int) -> Bool {
         index = start
         return addRest()
     }
 
-    /// Whether the text up to the next tag names a secret, which may be in another element.
-    private var namesSecret: Bool {
+    /// Whether the text up to the next tag is the name of a secret whose value may be in another element.
+    private var nextTextIsSecretName: Bool {
         Redaction.isSecretName(String(decoding: bytes[index...].prefix { $0 != UInt8(ascii: "<") }, as: UTF8.self))
     }
 
-    /// The index of the end tag of an element that was opened; `nil` if it is missing.
+    /// Returns the index of the end tag of an open element, or `nil` if it is missing.
     private func endOfElement(_ name: ArraySlice<UInt8>) -> Int? {
         var (level, position) = (0, index)
         while let tag = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
             position = tag + 1
             let isEnd = position < bytes.count && bytes[position] == UInt8(ascii: "/")
             let rest = bytes[position...].dropFirst(isEnd ? 1 : 0)
-            guard rest.starts(with: name), let next = rest.dropFirst(name.count).first, !Self.isName(next) else {
+            guard rest.starts(with: name), let next = rest.dropFirst(name.count).first, !Self.isNameByte(next) else {
                 continue
             }
             if !isEnd {
@@ -173,11 +180,11 @@ private struct XMLRedactor {
 
     private mutating func readName() -> ArraySlice<UInt8> {
         let start = index
-        while index < bytes.count, Self.isName(bytes[index]) { index += 1 }
+        while index < bytes.count, Self.isNameByte(bytes[index]) { index += 1 }
         return bytes[start..<index]
     }
 
-    /// Reads attributes up to the end of a tag, with and without quotes.
+    /// Reads attributes up to the end of a tag, with or without quotes.
     private mutating func readAttributes() -> [(name: Range<Int>, value: Range<Int>)] {
         var attributes: [(Range<Int>, Range<Int>)] = []
         while index < bytes.count, bytes[index] != UInt8(ascii: ">") {
@@ -219,16 +226,18 @@ private struct XMLRedactor {
         }
     }
 
-    /// The name without the prefix of its namespace.
-    private static func local(_ name: ArraySlice<UInt8>) -> String {
+    /// Returns a name without its namespace prefix.
+    private static func localName(_ name: ArraySlice<UInt8>) -> String {
         String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self)
     }
 
     private static func secretName(_ name: String) -> SecretName { Redaction.secretName(name) }
 
-    private static func isName(_ byte: UInt8) -> Bool { byte >= 0x80 || names.contains(byte) }
+    private static func isNameByte(_ byte: UInt8) -> Bool { byte >= 0x80 || nameBytes.contains(byte) }
 
-    private static let names = ASCIISet.alphanumerics + "-_:.@[]"
-    /// Elements of HTML that have no end.
-    private static let void: Set = ["input", "meta", "link", "param", "br", "img", "source", "area", "base", "embed"]
+    private static let nameBytes = ASCIISet.alphanumerics + "-_:.@[]"
+    /// HTML elements that have no end tag.
+    private static let voidElements: Set = [
+        "input", "meta", "link", "param", "br", "img", "source", "area", "base", "embed",
+    ]
 }

@@ -3,28 +3,30 @@
 
 import Foundation
 
-/// The replacement of secrets wherever the library shows sent and received data.
+/// Removes secrets from sent and received data wherever the library displays it.
 package enum Redaction {
-    /// The value of a field without secrets: of credentials the scheme, of other text the parts that aren't secrets.
+    /// Returns the value of a field for display: only the scheme of credentials, and other text without secrets.
     package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSensitive: "<redacted>"
         case "Sec-WebSocket-Protocol" where field.value.split(separator: ",").contains { $0.utf8.count > 32 }:
-            // Some APIs take a token for a protocol.
+            // Some APIs misuse this field for a token.
             "<redacted>"
         default: text(field.value)
         }
     }
 
-    /// A text with addresses in it, such as a list of links, each shown like ``address(_:)``.
+    /// Redacts a string that contains URLs, such as a list of links.
+    ///
+    /// Each URL is redacted as in ``address(_:)``.
     ///
     /// - Complexity: O(n).
     static func addresses(in text: String, depth: Int = 0) -> String {
         var result = ""
         var rest = text.utf8[...]
         while !rest.isEmpty {
-            let piece = rest.prefix { !delimiters.contains($0) }
+            let piece = rest.prefix { !addressDelimiters.contains($0) }
             result += address(String(Substring(piece)), depth: depth)
             rest = rest[piece.endIndex...]
             if let delimiter = rest.popFirst() { result.unicodeScalars.append(Unicode.Scalar(delimiter)) }
@@ -32,20 +34,20 @@ package enum Redaction {
         return result
     }
 
-    /// The characters around an address in a text.
-    static let delimiters = ASCIISet("<>\" \t\r\n")
+    /// The characters that can surround a URL in a string.
+    static let addressDelimiters = ASCIISet("<>\" \t\r\n")
 
-    /// An address without its user and password, and without the values of parameters that are secrets by their name.
+    /// Returns a URL without its user and password, and without the values of parameters with secret names.
     ///
-    /// Parameters are found in the query, in the fragment, where OAuth has them, and in the path, where sessions are.
-    /// A text inside the address, such as the target of a login, is redacted as well.
+    /// Parameters are found in the query, in the fragment (used by OAuth), and in the path (used for sessions). URLs
+    /// and other strings nested in the URL, such as the target of a login, are redacted too.
     ///
     /// - Complexity: O(n).
     package static func address(_ address: String) -> String { self.address(address, depth: 0) }
 
     static func address(_ address: String, depth: Int) -> String {
-        let text = withoutUser(address)
-        // Bytes, not characters: a combining character behind a delimiter would hide it.
+        let text = removingUserInfo(address)
+        // Search bytes instead of characters, because a combining character after a delimiter would hide it.
         let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let query = text.utf8[..<fragment].firstIndex(of: UInt8(ascii: "?")) ?? fragment
         return pairs(text[..<query], separatedBy: "/;&", depth: depth)
@@ -53,12 +55,11 @@ package enum Redaction {
             + pairs(text[fragment...], separatedBy: "#?&;", depth: depth)
     }
 
-    /// A text without users and passwords: what stands between two slashes and the last at sign before the next
-    /// delimiter.
-    private static func withoutUser(_ text: String) -> String {
+    /// Removes users and passwords, that is, everything between `//` and the last at sign before the next delimiter.
+    private static func removingUserInfo(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
         var (result, rest) = ("", text.utf8[...])
-        // In the address itself a password may have these signs; in one inside of it they end a parameter.
+        // In the outer URL, a password may contain `&`, `;` and `,`. In a nested URL, they end the parameter.
         var delimiters = "/?#"
         while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
             result += String(Substring(rest[...slash]))
@@ -72,7 +73,7 @@ package enum Redaction {
         return result + String(Substring(rest))
     }
 
-    /// An address for display: like ``address(_:)``, but without anything behind the scheme if a password may be there.
+    /// Returns a URL for display, like ``address(_:)``, but shortened to its scheme if it may contain a password.
     ///
     /// - Complexity: O(n).
     static func displayAddress(_ address: String) -> String {
@@ -80,9 +81,9 @@ package enum Redaction {
         return rest == nil ? "\(scheme)…" : self.address(address)
     }
 
-    /// An address without parts that may be secrets: credentials, query, fragment, and the parameters of its path.
+    /// Returns a URL without parts that may be secret: credentials, query, fragment and path parameters.
     ///
-    /// The text may be an invalid address.
+    /// The URL may be invalid.
     ///
     /// - Complexity: O(n).
     static func bareAddress(_ address: String) -> String {
@@ -94,14 +95,16 @@ package enum Redaction {
         return scheme + segments.joined(separator: "/")
     }
 
-    /// An address's scheme with its colon and slashes, which may be missing, and the rest without user and password.
+    /// Splits a URL into its scheme, with the colon and slashes, and the rest without user and password.
     ///
-    /// The rest is `nil` if an at sign may end a password that contains a delimiter, and so ends anywhere.
+    /// The scheme may be empty. The rest is `nil` if an at sign may end a password that contains delimiters, because
+    /// the end of the password is then ambiguous.
     private static func split(_ address: String) -> (scheme: String, rest: Substring.UTF8View?) {
         let name = address.utf8.prefix { ASCIISet.scheme.contains($0) || $0 == UInt8(ascii: ":") }
         var rest = address.utf8[...]
         guard name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) else {
-            // A user before a host has a colon behind, or no slash before the sign; a name begins with it.
+            // User info contains a colon, or an at sign before the first slash. An at sign at the start belongs to a
+            // name instead.
             let colon = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
             let first = rest.prefix { !"/?#".utf8.contains($0) }.dropFirst()
             let mayHaveUser = rest[colon...].contains(UInt8(ascii: "@")) || first.contains(UInt8(ascii: "@"))
@@ -121,15 +124,16 @@ package enum Redaction {
         guard !port.isEmpty, port.allSatisfy(ASCII.isDigit) else {
             return (scheme, rest.contains(UInt8(ascii: "@")) ? nil : rest)
         }
-        // Directly behind what looks like a port, a query may belong to a password as well; behind a path it is too far
-        // away. A segment that begins with the sign is a name, as of a user or a package.
-        let behind = rest[authority.endIndex...]
-        let path = behind.first == UInt8(ascii: "/") ? behind.prefix { !"?#".utf8.contains($0) } : behind
+        // The apparent port may be the start of a password that contains delimiters. If a path follows, its query is
+        // too far away to belong to the password. A path segment that starts with an at sign is a name, as of a user or
+        // a package.
+        let remainder = rest[authority.endIndex...]
+        let path = remainder.first == UInt8(ascii: "/") ? remainder.prefix { !"?#".utf8.contains($0) } : remainder
         guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return (scheme, rest) }
         return (scheme, path[..<at].last == UInt8(ascii: "/") ? rest : nil)
     }
 
-    /// A text of `name=value` pairs without the values of those that are secrets by their name.
+    /// Redacts the values with secret names in a string of `name=value` pairs.
     static func pairs(_ text: Substring, separatedBy separators: String, depth: Int = 0) -> String {
         var result = ""
         var rest = text.utf8
@@ -137,10 +141,10 @@ package enum Redaction {
             let pair = rest.prefix { !separators.utf8.contains($0) }
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
             let value = name.endIndex < pair.endIndex ? Substring(pair[name.endIndex...].dropFirst()) : nil
-            if let value, secretName(name).hides(value) || holdsSecret(value, depth) {
+            if let value, secretName(name).redacts(value) || containsSecret(value, depth) {
                 result += "\(name)=REDACTED"
             } else {
-                result += value == nil && holdsSecret(name, depth) ? "REDACTED" : String(Substring(pair))
+                result += value == nil && containsSecret(name, depth) ? "REDACTED" : String(Substring(pair))
             }
             rest = rest[pair.endIndex...]
             if let separator = rest.popFirst() { result.unicodeScalars.append(Unicode.Scalar(separator)) }
@@ -148,8 +152,8 @@ package enum Redaction {
         return result
     }
 
-    /// Whether a value of a parameter is a text with a secret in it, escaped or not.
-    private static func holdsSecret(_ value: Substring, _ depth: Int) -> Bool {
+    /// Returns whether the value of a parameter contains a secret, percent-encoded or not.
+    private static func containsSecret(_ value: Substring, _ depth: Int) -> Bool {
         if value.utf8.contains(UInt8(ascii: "%")) {
             let inner = value.replacing("+", with: " ").removingPercentEncoding
             return inner.map { $0 != value && text($0, depth: depth + 1) != $0 } ?? false
@@ -157,20 +161,21 @@ package enum Redaction {
         return json(String(value), depth: depth + 1).map { $0 != value } ?? false
     }
 
-    /// Whether a value of that name is most likely a secret; of a name within another, such as `user[pin]`, the last
-    /// counts.
-    package static func namesSecret(_ name: some StringProtocol) -> Bool { secretName(name).isSecret }
+    /// Returns whether a value with this name is most likely a secret.
+    ///
+    /// For a nested name, such as `user[pin]`, the last part counts.
+    package static func isSecretName(_ name: some StringProtocol) -> Bool { secretName(name).isSecret }
 
-    /// Judges a name that may be escaped, and may be within another.
+    /// Classifies a name that may be percent-encoded and nested.
     static func secretName(_ name: some StringProtocol) -> SecretName {
         let name = name.utf8.contains(UInt8(ascii: "%")) ? name.removingPercentEncoding ?? String(name) : String(name)
-        let whole = SecretName(name)
-        guard !whole.isSecret, name.utf8.contains(UInt8(ascii: "[")) else { return whole }
-        return name.utf8.split { "[]".utf8.contains($0) }.last.map { SecretName(Substring($0)) } ?? whole
+        let fullName = SecretName(name)
+        guard !fullName.isSecret, name.utf8.contains(UInt8(ascii: "[")) else { return fullName }
+        return name.utf8.split { "[]".utf8.contains($0) }.last.map { SecretName(Substring($0)) } ?? fullName
     }
 }
 
 extension String {
-    /// The text without parts that may be secrets in an address.
+    /// The URL without parts that may be secret.
     package var bareAddress: String { Redaction.bareAddress(self) }
 }

@@ -1,27 +1,27 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The settings of one request that override those of its environment; `nil` keeps the environment's.
+/// The settings of one request that override its environment; `nil` uses the environment's setting.
 ///
-/// Most requests have none, and a copy of those takes no time.
+/// Most requests set no options, and copying an empty value is free.
 ///
-/// - Complexity: To read or to set an option is O(n) in the number of options that are set; to compare is O(n²).
+/// - Complexity: Getting or setting an option is O(n) in the number of options that are set. Comparing options is
+///   O(n²).
 public struct RequestOptions: Sendable {
-    // The parts of the library that read the options declare them, in extensions: this type knows none.
-    /// The option that was set last, with the others after it; `nil` if none is set.
+    // Options are declared in extensions, by the parts of the library that use them, so this type knows none of them.
+    /// The head of a linked list with the options that are set, most recent first; `nil` if none is set.
     private var first: (any AnyEntry)?
 
     /// Creates options that override nothing.
     public init() {}
 
-    /// Whether no option is set.
     var isEmpty: Bool { first == nil }
 
-    /// The value of an option.
+    /// Accesses the value of an option.
     subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
         get { entry(option)?.value ?? Option.unset }
         set {
-            if let former = entry(option) { remove(former) }
+            if let previous = entry(option) { remove(previous) }
             if newValue != Option.unset { first = Entry<Option>(newValue, before: first) }
         }
     }
@@ -35,9 +35,9 @@ public struct RequestOptions: Sendable {
         return nil
     }
 
-    private mutating func remove(_ former: some AnyEntry) {
-        let before = entries.prefix { $0 !== former }
-        first = before.reversed().reduce(former.next) { $1.copy(before: $0) }
+    private mutating func remove(_ removed: some AnyEntry) {
+        let before = entries.prefix { $0 !== removed }
+        first = before.reversed().reduce(removed.next) { $1.copy(before: $0) }
     }
 
     private var entries: [any AnyEntry] {
@@ -50,24 +50,27 @@ public struct RequestOptions: Sendable {
     }
 }
 
-/// An option of a request, which the part of the library that reads it declares.
+/// An option of a request, declared by the part of the library that uses it.
 protocol RequestOption: SendableMetatype {
     associatedtype Value: Sendable, Hashable
 
-    /// The value if the option isn't set.
+    /// The value of an option that isn't set.
     static var unset: Value { get }
 
-    /// Whether the response depends on the value, so that requests share a transfer only if their values are equal.
+    /// Whether the response depends on the value. If so, requests share a transfer only if their values are equal.
     ///
-    /// False if ``RequestFingerprint`` has the setting anyway, since the environment or the request may set it as well.
+    /// False if ``RequestFingerprint`` includes the setting anyway, because the environment or the request can also set
+    /// it.
     static var isPartOfFingerprint: Bool { get }
 
-    /// Returns the value for a request that is made of another one, if both have set the option; by default its own.
+    /// Combines the values of a request and of the request that it is based on, if both have set the option.
+    ///
+    /// The default implementation returns `value`.
     ///
     /// - Parameters:
-    ///   - value: Its own value.
-    ///   - base: The value of the request that it is made of.
-    /// - Returns: The value that counts.
+    ///   - value: The request's own value.
+    ///   - base: The value of the request that it is based on.
+    /// - Returns: The value to use.
     static func combine(_ value: Value, with base: Value) -> Value
 }
 
@@ -78,15 +81,15 @@ extension RequestOption {
     fileprivate static var name: String {
         let type = String(describing: Self.self)
         let capitals = type.prefix(while: \.isUppercase).count
-        // `HTTPPriority` is `httpPriority`.
+        // For example, the property of `HTTPPriority` is `httpPriority`.
         let lowered = max(1, capitals - 1)
         return type.prefix(lowered).lowercased() + type.dropFirst(lowered)
     }
 }
 
-/// An option with a list of values that can't be compared: copies of one list are equal.
+/// An option whose value is a list of elements that can't be compared, so that only copies of the same list are equal.
 ///
-/// The list of a request follows that of the request that it is made of.
+/// If a request is based on another request, its list is appended to that request's list.
 protocol RequestListOption: RequestOption where Value == IdentityEquatable<[Element]>? {
     associatedtype Element: Sendable
 }
@@ -100,14 +103,14 @@ extension RequestListOption {
 }
 
 extension RequestOptions {
-    /// The values of an option that is a list.
+    /// Accesses the elements of a list option.
     subscript<Option: RequestListOption>(list option: Option.Type) -> [Option.Element] {
         get { self[option]?.value ?? [] }
         set { self[option] = newValue.isEmpty ? nil : IdentityEquatable(newValue) }
     }
 }
 
-/// An option that is set, whichever it is.
+/// A type-erased option that is set.
 private protocol AnyEntry: AnyObject, Sendable {
     var next: (any AnyEntry)? { get }
     var isPartOfFingerprint: Bool { get }
@@ -119,7 +122,7 @@ private protocol AnyEntry: AnyObject, Sendable {
     func add(to options: inout RequestOptions)
 }
 
-/// An option that is set, in a list.
+/// An option that is set, as a node of the linked list.
 private final class Entry<Option: RequestOption>: AnyEntry {
     let value: Option.Value
     let next: (any AnyEntry)?
@@ -141,10 +144,10 @@ private final class Entry<Option: RequestOption>: AnyEntry {
 
     func copy(before next: (any AnyEntry)?) -> any AnyEntry { Entry(value, before: next) }
 
-    /// Returns whether the options have the same value.
+    /// Returns whether `options` have the same value for this option.
     func isSet(in options: RequestOptions) -> Bool { options[Option.self] == value }
 
-    /// Adds the option to those of a request that is made of this one's.
+    /// Adds this option to the options of a request that is based on this one's request.
     func add(to options: inout RequestOptions) {
         let own = options[Option.self]
         options[Option.self] = own == Option.unset ? value : Option.combine(own, with: value)
@@ -152,22 +155,22 @@ private final class Entry<Option: RequestOption>: AnyEntry {
 }
 
 extension RequestOptions: Hashable {
-    /// Whether both override the same settings by the same values.
+    /// Returns whether both override the same settings with the same values.
     public static func == (one: RequestOptions, other: RequestOptions) -> Bool {
         if one.isEmpty || other.isEmpty { return one.isEmpty && other.isEmpty }
         let entries = one.entries
         return entries.count == other.entries.count && entries.allSatisfy { $0.isSet(in: other) }
     }
 
-    /// Hashes the settings.
+    /// Hashes the options, regardless of their order.
     public func hash(into hasher: inout Hasher) {
-        // Whatever their order.
+        // XOR makes the hash independent of the order.
         hasher.combine(entries.reduce(0) { $0 ^ $1.hash })
     }
 }
 
 extension RequestOptions: CustomReflectable {
-    /// A mirror of the options that are set, by their names.
+    /// A mirror of the options that are set, by name.
     public var customMirror: Mirror {
         let children = entries.map { (label: $0.name, value: $0.anyValue as Any) }.sorted { $0.label < $1.label }
         return Mirror(self, children: children.map { ($0.label, $0.value) }, displayStyle: .struct)
@@ -175,7 +178,7 @@ extension RequestOptions: CustomReflectable {
 }
 
 extension RequestOptions {
-    /// Returns these options, completed with those of the request that theirs is made of.
+    /// Returns these options, combined with the options of the request that this request is based on.
     func over(_ base: RequestOptions) -> RequestOptions {
         guard !isEmpty else { return base }
         var options = self
@@ -183,7 +186,7 @@ extension RequestOptions {
         return options
     }
 
-    /// The options that the response depends on.
+    /// The options that are part of a request's fingerprint, because the response depends on them.
     var fingerprintOptions: RequestOptions {
         var options = RequestOptions()
         for entry in entries where entry.isPartOfFingerprint { entry.add(to: &options) }
@@ -191,22 +194,25 @@ extension RequestOptions {
     }
 }
 
-// MARK: - In a request
+// MARK: - HTTPRequest
 
 extension HTTPRequest {
-    /// The options that override the environment, if this request is the operation's own.
+    /// The options that override the environment.
+    ///
+    /// In the request that an interceptor receives, only the user info is set, because the other options belong to the
+    /// operation.
     public var options: RequestOptions {
         _read { yield fields.options }
         _modify { yield &fields.options }
     }
 
-    /// Keeps the data of the operation's request, which an interceptor can't change.
+    /// Restores the user info of the operation's request, which an interceptor can't change.
     mutating func restoreUserInfo(of request: HTTPRequest) {
         guard !request.fields.options.isEmpty || !fields.options.isEmpty else { return }
         fields.options = request.fields.options
     }
 
-    /// Removes the options from the request.
+    /// Removes the options from the request and returns them.
     mutating func detachOptions() -> RequestOptions {
         guard !fields.options.isEmpty else { return RequestOptions() }
         defer { fields.options = RequestOptions() }

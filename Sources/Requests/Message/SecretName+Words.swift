@@ -2,76 +2,77 @@
 // SPDX-License-Identifier: MIT
 
 extension SecretName {
-    /// The list of words, as a tree of their letters.
+    /// The words that secret names consist of, stored as a trie.
     enum Words {
-        /// What a word says about a name.
+        /// The meaning of a word in a name.
         struct Meaning: OptionSet {
             let rawValue: UInt32
 
-            /// The name is a secret's.
-            static let always = Meaning(rawValue: 1)
-            /// The name is a secret's if it has no other word.
-            static let alone = Meaning(rawValue: 1 << 1)
-            /// The name is a secret's beside a word that qualifies keys.
+            /// Every name with this word is secret.
+            static let alwaysSecret = Meaning(rawValue: 1)
+            /// The name is secret if it consists only of this word.
+            static let standalone = Meaning(rawValue: 1 << 1)
+            /// The name is secret if this word is next to a word that qualifies keys, as in `api_key`.
             static let key = Meaning(rawValue: 1 << 2)
-            /// The name is a secret's beside a word that qualifies codes.
+            /// The name is secret if this word is next to a word that qualifies codes, as in `login_code`.
             static let code = Meaning(rawValue: 1 << 3)
             static let qualifiesKey = Meaning(rawValue: 1 << 4)
             static let qualifiesCode = Meaning(rawValue: 1 << 5)
-            /// The secret before the word isn't the value, which only says something about it.
-            static let about = Meaning(rawValue: 1 << 6)
+            /// The value only describes the secret that is named before this word, as in `token_type`.
+            static let descriptor = Meaning(rawValue: 1 << 6)
             static let token = Meaning(rawValue: 1 << 7)
-            /// A token after the word belongs to a list of pages, or to a repetition.
+            /// A `token` after this word isn't a secret, but is used for paging or idempotency.
             static let beforeToken = Meaning(rawValue: 1 << 8)
-            /// Tokens after the word are counted.
+            /// Plural `tokens` after this word are a count or used for paging, as in `max_tokens`.
             static let beforeTokens = Meaning(rawValue: 1 << 9)
-            /// A key after the word is public.
+            /// A `key` after this word isn't secret, as in `Public-Key`.
             static let beforeKey = Meaning(rawValue: 1 << 10)
-            /// A header field that ends with the word is a secret.
-            static let fieldEnd = Meaning(rawValue: 1 << 11)
-            /// No other word ends with these letters, so that they need no border before them: `skypetoken`.
-            static let ending = Meaning(rawValue: 1 << 12)
+            /// A header field whose name ends with this word is secret.
+            static let headerSuffix = Meaning(rawValue: 1 << 11)
+            /// The word is recognized at the end of other letters, as in `skypetoken`, because no ordinary word ends
+            /// with it.
+            static let suffix = Meaning(rawValue: 1 << 12)
             static let pass = Meaning(rawValue: 1 << 13)
             static let afterPass = Meaning(rawValue: 1 << 14)
-            /// The word doesn't count: the `X` of a header field.
+            /// The word is ignored, like the `X` at the start of a header field.
             static let ignored = Meaning(rawValue: 1 << 15)
-            /// A number of that name is no secret.
-            static let number = Meaning(rawValue: 1 << 16)
-            /// A value that is an ordinary word is no secret.
-            static let word = Meaning(rawValue: 1 << 17)
-            /// A number of that name is a secret, even in the plural.
-            static let digits = Meaning(rawValue: 1 << 18)
-            /// The word has no meaning of its own.
-            static let plain = Meaning(rawValue: 1 << 19)
+            /// A number with this name isn't secret.
+            static let nonSecretNumber = Meaning(rawValue: 1 << 16)
+            /// An ordinary word isn't secret as a value of this name.
+            static let allowsOrdinaryWords = Meaning(rawValue: 1 << 17)
+            /// A number with this name is secret, even if the name is in the plural.
+            static let secretNumber = Meaning(rawValue: 1 << 18)
+            /// The word has no special meaning.
+            static let neutral = Meaning(rawValue: 1 << 19)
         }
 
-        private static let lists: [(Meaning, String)] = [
-            ([.always, .token, .ending, .qualifiesKey, .qualifiesCode], "token"),
+        private static let wordLists: [(Meaning, String)] = [
+            ([.alwaysSecret, .token, .suffix, .qualifiesKey, .qualifiesCode], "token"),
             (
-                [.always, .ending, .qualifiesKey, .qualifiesCode],
+                [.alwaysSecret, .suffix, .qualifiesKey, .qualifiesCode],
                 """
                 secret passphrase apikey accesskey privatekey secretkey sessionid credential authorization signature
                 """
             ),
-            ([.always, .ending, .digits, .qualifiesKey, .qualifiesCode], "password passwd passcode"),
-            ([.always, .digits, .qualifiesKey, .qualifiesCode], "pwd otp totp hotp mfa cvv cvc"),
+            ([.alwaysSecret, .suffix, .secretNumber, .qualifiesKey, .qualifiesCode], "password passwd passcode"),
+            ([.alwaysSecret, .secretNumber, .qualifiesKey, .qualifiesCode], "pwd otp totp hotp mfa cvv cvc"),
             (
-                [.always, .qualifiesKey, .qualifiesCode],
+                [.alwaysSecret, .qualifiesKey, .qualifiesCode],
                 """
                 passkey jwt jws jwe authentication auth cred sessid session cookie bearer assertion verifier hmac sig \
                 csrf xsrf saml samlart dpop wsse mnemonic wpnonce recaptcha hcaptcha turnstile hdnts hdnea wresult
                 """
             ),
-            ([.alone, .key, .fieldEnd, .word], "key"),
-            ([.alone, .key, .fieldEnd, .qualifiesKey], "sign"),
-            ([.alone, .key, .code, .digits, .fieldEnd, .pass, .qualifiesKey, .qualifiesCode], "pass"),
-            ([.alone, .code, .digits, .qualifiesKey, .qualifiesCode], "pin"),
-            ([.alone, .code, .digits, .word], "code"),
-            ([.alone, .key], "ticket bypass"),
+            ([.standalone, .key, .headerSuffix, .allowsOrdinaryWords], "key"),
+            ([.standalone, .key, .headerSuffix, .qualifiesKey], "sign"),
+            ([.standalone, .key, .code, .secretNumber, .headerSuffix, .pass, .qualifiesKey, .qualifiesCode], "pass"),
+            ([.standalone, .code, .secretNumber, .qualifiesKey, .qualifiesCode], "pin"),
+            ([.standalone, .code, .secretNumber, .allowsOrdinaryWords], "code"),
+            ([.standalone, .key], "ticket bypass"),
             ([.key], "nonce"),
-            ([.alone, .fieldEnd], "sid"),
-            ([.alone], "sk"),
-            ([.alone, .number], "appid"),
+            ([.standalone, .headerSuffix], "sid"),
+            ([.standalone], "sk"),
+            ([.standalone, .nonSecretNumber], "appid"),
             (
                 [.qualifiesKey],
                 """
@@ -96,7 +97,7 @@ extension SecretName {
                 """
             ),
             (
-                [.about],
+                [.descriptor],
                 """
                 type kind count length size expires expire expiration expiry expired lifetime ttl timeout duration \
                 date timestamp time created updated issued changed at version algorithm alg method endpoint supported \
@@ -112,34 +113,34 @@ extension SecretName {
             ([.beforeKey], "public partition sort cache surrogate routing crypto"),
             ([.afterPass], "word phrase"),
             ([.ignored], "x"),
-            ([.plain], "id new old current my php jsp asp aspx net j"),
+            ([.neutral], "id new old current my php jsp asp aspx net j"),
         ]
 
-        // MARK: The tree
+        // MARK: Trie
 
-        /// A letter of the tree: the beginning of all words that go on from it, and perhaps the end of one.
+        /// A node of the trie, for one letter.
         private struct Node {
             let letter: UInt8
             var meaning: Meaning = []
-            /// The indices of the first letter that follows, and of the next one in place of this letter; 0 for none.
-            var child = 0
-            var sibling = 0
+            /// The indices of the first child and of the next sibling; 0 if there is none.
+            var firstChild = 0
+            var nextSibling = 0
         }
 
         private static let tree: [Node] = {
             var nodes = [Node(letter: 0)]
-            for (meaning, words) in lists {
+            for (meaning, words) in wordLists {
                 for word in words.split(separator: " ") {
                     var index = 0
                     for letter in word.utf8 {
-                        var next = nodes[index].child
-                        while next != 0, nodes[next].letter != letter { next = nodes[next].sibling }
+                        var next = nodes[index].firstChild
+                        while next != 0, nodes[next].letter != letter { next = nodes[next].nextSibling }
                         if next == 0 {
                             next = nodes.count
                             var node = Node(letter: letter)
-                            node.sibling = nodes[index].child
+                            node.nextSibling = nodes[index].firstChild
                             nodes.append(node)
-                            nodes[index].child = next
+                            nodes[index].firstChild = next
                         }
                         index = next
                     }
@@ -149,20 +150,21 @@ extension SecretName {
             return nodes
         }()
 
-        /// The indices of the first letters, by the lower five bits of each; 0 for none.
+        /// The indices of the nodes of first letters, by the lower five bits of each letter; 0 if there is none.
         private static let roots: [Int] = {
             var roots = Array(repeating: 0, count: 32)
-            var index = tree[0].child
+            var index = tree[0].firstChild
             while index != 0 {
                 roots[Int(tree[index].letter & 31)] = index
-                index = tree[index].sibling
+                index = tree[index].nextSibling
             }
             return roots
         }()
 
-        /// Returns the first result for the words that begin at an index, the longest first, in the singular and the
-        /// plural; `nil` if there is none.
-        static func first<Result>(
+        /// Returns the first non-`nil` result for the words that start at an index, or `nil` if there is none.
+        ///
+        /// The longest words are tried first, and their plurals before their singulars.
+        static func firstMatch<Result>(
             in letters: UnsafeBufferPointer<UInt8>,
             from index: Int,
             after node: Int = 0,
@@ -170,24 +172,24 @@ extension SecretName {
         ) -> Result? {
             guard index < letters.count else { return nil }
             let letter = ASCII.lowercased(letters[index])
-            var next = node == 0 ? roots[Int(letter & 31)] : tree[node].child
-            while next != 0, tree[next].letter != letter { next = tree[next].sibling }
+            var next = node == 0 ? roots[Int(letter & 31)] : tree[node].firstChild
+            while next != 0, tree[next].letter != letter { next = tree[next].nextSibling }
             guard next != 0 else { return nil }
             let end = index + 1
-            if let result = first(in: letters, from: end, after: next, result) { return result }
+            if let result = firstMatch(in: letters, from: end, after: next, result) { return result }
             let meaning = tree[next].meaning
             guard !meaning.isEmpty else { return nil }
             let isPlural = end < letters.count && ASCII.lowercased(letters[end]) == UInt8(ascii: "s")
             return (isPlural ? result(end + 1, meaning, true) : nil) ?? result(end, meaning, false)
         }
 
-        /// The word at the end of letters, if it needs no border before it.
-        static func ending(
+        /// Returns the word at the end of the letters, if it is recognized without a word boundary before it.
+        static func suffix(
             of letters: UnsafeBufferPointer<UInt8>
         ) -> (meaning: Meaning, isPlural: Bool)? {
             for start in max(0, letters.count - 16)..<max(0, letters.count - 4) {
-                let word = first(in: letters, from: start) { end, meaning, isPlural in
-                    end == letters.count && meaning.contains(.ending) ? (meaning, isPlural) : nil
+                let word = firstMatch(in: letters, from: start) { end, meaning, isPlural in
+                    end == letters.count && meaning.contains(.suffix) ? (meaning, isPlural) : nil
                 }
                 if let word { return word }
             }

@@ -3,7 +3,9 @@
 
 import Foundation
 
-/// Decodes values from the content of responses, in one format: a decoder of Foundation, of a package, or your own.
+/// A decoder that decodes values from response bodies of one format.
+///
+/// `JSONDecoder` and `PropertyListDecoder` conform. You can conform a decoder from another package, or your own:
 ///
 /// ```swift
 /// extension YAMLDecoder: BodyDecoder { var accepted: [MediaType] { ["application/yaml"] } … }
@@ -11,14 +13,14 @@ import Foundation
 /// Get<User>("users/\(id)", decoding: .decoded(by: YAMLDecoder()))
 /// ```
 ///
-/// The ``accepted`` types are set as the request's `Accept`. A ``DecodableRequest`` may have one as its `decoder`.
-/// `JSONDecoder` and `PropertyListDecoder` are such decoders.
+/// The ``accepted`` types become the `Accept` field of the request. The `decoder` of a ``DecodableRequest`` can be any
+/// such decoder.
 public protocol BodyDecoder: SendableMetatype {
-    /// The types that the decoder reads, best first.
+    /// The media types that the decoder can read, the preferred type first.
     var accepted: [MediaType] { get }
 
     /// Decodes a value.
     ///
-    /// - Throws: The failure of the request.
+    /// - Throws: Any error; the request fails with it.
     func decode<Value: Decodable>(_ type: Value.Type, from content: Data) throws -> Value
 }

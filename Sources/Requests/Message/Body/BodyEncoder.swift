@@ -3,7 +3,9 @@
 
 import Foundation
 
-/// Encodes values as the content of requests, in one format: an encoder of Foundation, of a package, or your own.
+/// An encoder that encodes values as request bodies of one media type.
+///
+/// `JSONEncoder` and `PropertyListEncoder` conform. You can conform an encoder from another package, or your own:
 ///
 /// ```swift
 /// extension YAMLEncoder: BodyEncoder { var contentType: MediaType { "application/yaml" } … }
@@ -11,39 +13,39 @@ import Foundation
 /// Post<User>("users").body(.encoded(user, by: YAMLEncoder()))
 /// ```
 ///
-/// The ``contentType`` is set as the request's type. `JSONEncoder` and `PropertyListEncoder` are such encoders.
+/// The ``contentType`` becomes the `Content-Type` of the request.
 public protocol BodyEncoder: SendableMetatype {
-    /// The type of the encoded content.
+    /// The media type of the encoded content.
     var contentType: MediaType { get }
 
     /// Encodes a value.
     ///
-    /// - Throws: The failure of the request.
+    /// - Throws: Any error; the request fails with it.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
 extension JSONEncoder: BodyEncoder {
-    /// JSON.
+    /// The media type of JSON.
     public var contentType: MediaType { .json }
 }
 
 extension JSONDecoder: BodyDecoder {
-    /// JSON.
+    /// The media type of JSON.
     public var accepted: [MediaType] { [.json] }
 }
 
 extension PropertyListEncoder: BodyEncoder {
-    /// A property list.
+    /// The media type of property lists.
     public var contentType: MediaType { .propertyList }
 }
 
 extension PropertyListDecoder: BodyDecoder {
-    /// A property list.
+    /// The media type of property lists.
     public var accepted: [MediaType] { [.propertyList] }
 }
 
 extension HTTPBody {
-    /// A value, encoded with an encoder of your choice, which also sets the type.
+    /// Creates a body with a value that is encoded by the given encoder, which also determines the media type.
     ///
     /// ```swift
     /// request.body = .encoded(settings, by: PropertyListEncoder())
@@ -51,7 +53,7 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - encoder: Makes an encoder for each attempt. An error that it throws is the error of the request.
+    ///   - encoder: Creates an encoder for each attempt. If the encoder throws an error, the request fails with it.
     /// - Returns: The body.
     public static func encoded(
         _ value: some Encodable & Sendable,
@@ -62,7 +64,7 @@ extension HTTPBody {
         }
     }
 
-    /// A value as a property list.
+    /// Creates a body with a value that is encoded as a property list.
     public static func propertyList(_ value: some Encodable & Sendable) -> HTTPBody {
         .encoded(value, by: PropertyListEncoder())
     }

@@ -3,17 +3,17 @@
 
 import Foundation
 
-/// Buffers a body for a consumer that can't await, such as libcurl's loop.
+/// Buffers a body for a consumer that can't await, such as libcurl's event loop.
 ///
-/// At most a mebibyte of a stream or a file is read ahead, whatever its length. A sequence is asked for its next
-/// element only if fewer than 64 KiB are waiting. The last byte of a body with an announced length is passed on only
-/// when it is known to be the last.
+/// Reading pauses when 1 MiB of a stream or a file, or 64 KiB of an asynchronous sequence, is buffered. If the length
+/// of the body was announced, the last byte is held back until the body has ended. A body of another length therefore
+/// never looks complete.
 final class BodyPump: Sendable {
     /// The result of a read.
     enum ReadResult {
-        /// The number of bytes read, 0 at the end.
+        /// The number of bytes read, or 0 at the end of the body.
         case bytes(Int)
-        /// None yet; the reader is notified when there are.
+        /// No bytes are buffered yet; the consumer will be notified as soon as some are.
         case later
         /// The body failed.
         case failed(any Error)
@@ -24,14 +24,14 @@ final class BodyPump: Sendable {
     private let whenReadable: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - body: The body, which isn't opened yet.
-    ///   - whenReadable: Called when the body opens, and when bytes arrive after a read returned `later`.
+    ///   - body: The body, which must not be open yet.
+    ///   - whenReadable: Called when the body has been opened, and when bytes arrive after a read returned `later`.
     init(_ body: HTTPBody.Stream, _ whenReadable: @escaping @Sendable () -> Void) {
         (self.body, self.whenReadable) = (body, whenReadable)
-        state = Locked(State(length: body.length, mostWaiting: body.isAsynchronous ? 64 * 1024 : 1024 * 1024))
+        state = Locked(State(length: body.length, maximumBuffered: body.isAsynchronous ? 64 * 1024 : 1024 * 1024))
     }
 
-    /// Returns a stream of the body that blocks its reader until there are bytes.
+    /// Returns an input stream of the body, whose `read` blocks until bytes are available.
     static func stream(of body: HTTPBody.Stream) -> PolledStream {
         let isReadable = DispatchSemaphore(value: 0)
         let pump = BodyPump(body) { isReadable.signal() }
@@ -49,124 +49,127 @@ final class BodyPump: Sendable {
         }
     }
 
-    /// Returns a pump that reads the same content from its beginning, or `nil` if the body can't be read again.
+    /// Returns a new pump that reads the same body from its beginning, or `nil` if the body can't be sent again.
     func restarted() -> BodyPump? {
         guard body.isReplayable else { return nil }
-        let again = BodyPump(body, whenReadable)
-        _ = again.open()
-        return again
+        let restarted = BodyPump(body, whenReadable)
+        _ = restarted.open()
+        return restarted
     }
 
-    /// Opens the body, if it isn't open yet, and begins to read.
+    /// Opens the body and starts to read it, unless it is already open.
     ///
-    /// - Returns: No bytes if it is open.
+    /// - Returns: Zero bytes if the body is open, or `later` if it is still opening.
     func open() -> ReadResult {
-        if state.withLock({ $0.begin() }) {
+        if state.withLock({ $0.beginOpening() }) {
             let task = RunExecutor.detachedTask { [self] in await run() }
-            if !state.withLock({ $0.keep(task) }) { task.cancel() }
+            if !state.withLock({ $0.setTask(task) }) { task.cancel() }
         }
         return state.withLock { $0.open() }
     }
 
-    /// Takes bytes that have been read; the body must be open or opening.
+    /// Copies buffered bytes to `buffer`, and resumes reading if there is room for more; the body must be open or
+    /// opening.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
-        let (chunk, waiter) = state.withLock { ($0.take(into: buffer), $0.readsOn()) }
+        let (result, waiter) = state.withLock { ($0.take(into: buffer), $0.takeWaiter()) }
         waiter?.resume(returning: true)
-        return chunk
+        return result
     }
 
-    /// Closes the body, or keeps it from being opened.
+    /// Closes the body, or prevents it from being opened.
     func close() {
         let (task, waiter) = state.withLock { $0.close() }
         task?.cancel()
         waiter?.resume(returning: false)
     }
 
-    /// Reads the body, chunk after chunk, whenever the consumer needs more.
+    /// Reads the body chunk by chunk, and pauses while enough bytes are buffered.
     private func run() async {
         do {
             let read = try await body.makeReader()
             change { $0.phase = .open }
-            while await isWanted() {
-                guard let chunk = try await read() else { return change { $0.phase = .whole } }
-                change { $0.put(chunk) }
+            while await needsMore() {
+                guard let chunk = try await read() else { return change { $0.phase = .complete } }
+                change { $0.append(chunk) }
             }
         } catch {
             change { $0.phase = .failed(error) }
         }
     }
 
-    /// Returns `true` as soon as the consumer needs more, and `false` when it is gone.
-    private func isWanted() async -> Bool {
-        if let isWanted = state.withLock({ $0.isWanted }) { return isWanted }
+    /// Waits until the buffer has room for more bytes; returns `false` once the pump is closed.
+    private func needsMore() async -> Bool {
+        if let needsMore = state.withLock({ $0.needsMore }) { return needsMore }
         return await withUnsafeContinuation { waiter in
-            if let isWanted = state.withLock({ $0.wait(waiter) }) { waiter.resume(returning: isWanted) }
+            if let needsMore = state.withLock({ $0.suspend(waiter) }) { waiter.resume(returning: needsMore) }
         }
     }
 
     private func change(_ change: (inout State) -> Void) {
-        let isAwaited = state.withLock { state in
-            // After `close()`, nobody is listening.
+        let isConsumerWaiting = state.withLock { state in
+            // After `close()`, the consumer must not be notified.
             if case .closed = state.phase { return false }
             change(&state)
-            defer { state.isAwaited = false }
-            return state.isAwaited
+            defer { state.isConsumerWaiting = false }
+            return state.isConsumerWaiting
         }
-        if isAwaited { whenReadable() }
+        if isConsumerWaiting { whenReadable() }
     }
 }
 
 extension BodyPump {
-    /// The bytes that have been read ahead and not taken: few, so that memory stays constant.
+    /// The buffered bytes, whose number is limited, and the state of the reading task.
     private struct State: Sendable {
         typealias Waiter = UnsafeContinuation<Bool, Never>
 
         enum Phase: Sendable {
             case new, opening
             case open
-            case whole
+            case complete
             case failed(any Error)
             case closed
         }
 
         var phase = Phase.new
         /// Whether the consumer is waiting for `whenReadable`.
-        var isAwaited = false
-        /// The announced byte count; `nil` if it isn't known.
+        var isConsumerWaiting = false
+        /// The announced byte count; `nil` if it is unknown.
         private let length: Int64?
-        /// The buffered byte count at which reading pauses.
-        private let mostWaiting: Int
+        /// The number of buffered bytes at which reading pauses.
+        private let maximumBuffered: Int
         private var task: Task<Void, Never>?
-        /// The reader, if it has read enough.
+        /// The continuation of the reading task, while it is paused.
         private var waiter: Waiter?
         private var chunks = FIFO<Data>()
-        private var waiting = 0
-        /// The number of bytes that were taken: from the first chunk, and in all.
-        private var (taken, given): (Int, Int64) = (0, 0)
+        private var bufferedCount = 0
+        /// The number of bytes that the consumer has read from the first chunk, and in total.
+        private var (consumedOfFirst, consumedCount): (Int, Int64) = (0, 0)
 
-        init(length: Int64?, mostWaiting: Int) {
-            (self.length, self.mostWaiting) = (length, mostWaiting)
+        init(length: Int64?, maximumBuffered: Int) {
+            (self.length, self.maximumBuffered) = (length, maximumBuffered)
         }
 
-        /// Returns whether the caller has to open the body, which is so once.
-        mutating func begin() -> Bool {
+        /// Returns whether the caller must open the body, which is true only for the first call.
+        mutating func beginOpening() -> Bool {
             guard case .new = phase else { return false }
             phase = .opening
             return true
         }
 
-        /// Keeps the task that reads, so that it can be cancelled; `false` if it must be cancelled at once.
-        mutating func keep(_ task: Task<Void, Never>) -> Bool {
+        /// Stores the reading task, so that `close()` can cancel it.
+        ///
+        /// - Returns: Whether the task was stored; if the pump is already closed, the caller must cancel the task.
+        mutating func setTask(_ task: Task<Void, Never>) -> Bool {
             if case .closed = phase { return false }
             self.task = task
             return true
         }
 
-        /// Returns no bytes if the body is open.
+        /// Returns zero bytes if the body is open.
         mutating func open() -> ReadResult {
             switch phase {
-            case .new, .opening, .closed: return later()
-            case .open, .whole: return .bytes(0)
+            case .new, .opening, .closed: return waitForBytes()
+            case .open, .complete: return .bytes(0)
             case .failed(let error): return .failed(error)
             }
         }
@@ -175,63 +178,62 @@ extension BodyPump {
             let mayEnd: Bool
             switch phase {
             case .failed(let error): return .failed(error)
-            case .whole: mayEnd = true
+            case .complete: mayEnd = true
             default: mayEnd = false
             }
             var room = buffer.count
-            if !mayEnd, let length { room = Int(min(Int64(room), length - 1 - given)) }
+            if !mayEnd, let length { room = Int(min(Int64(room), length - 1 - consumedCount)) }
             var filled = 0
             while filled < room, let first = chunks.first {
-                let count = min(room - filled, first.count - taken)
-                let start = first.startIndex + taken
+                let count = min(room - filled, first.count - consumedOfFirst)
+                let start = first.startIndex + consumedOfFirst
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
                 first.copyBytes(to: rest, from: start..<start + count)
                 filled += count
-                taken += count
-                if taken == first.count {
+                consumedOfFirst += count
+                if consumedOfFirst == first.count {
                     _ = chunks.popFirst()
-                    taken = 0
+                    consumedOfFirst = 0
                 }
             }
-            waiting -= filled
-            given += Int64(filled)
-            return filled > 0 || (mayEnd && chunks.isEmpty) ? .bytes(filled) : later()
+            bufferedCount -= filled
+            consumedCount += Int64(filled)
+            return filled > 0 || (mayEnd && chunks.isEmpty) ? .bytes(filled) : waitForBytes()
         }
 
-        private mutating func later() -> ReadResult {
-            isAwaited = true
+        private mutating func waitForBytes() -> ReadResult {
+            isConsumerWaiting = true
             return .later
         }
 
-        /// Keeps bytes that were read.
-        mutating func put(_ bytes: Data) {
+        mutating func append(_ bytes: Data) {
             chunks.append(bytes)
-            waiting += bytes.count
+            bufferedCount += bytes.count
         }
 
-        /// Whether the consumer needs more; `nil` if it doesn't at the moment.
-        var isWanted: Bool? {
+        /// Whether to read more: `true` if the buffer has room, `nil` if it is full, and `false` if the pump is closed.
+        var needsMore: Bool? {
             if case .closed = phase { return false }
-            return waiting < mostWaiting ? true : nil
+            return bufferedCount < maximumBuffered ? true : nil
         }
 
-        /// Keeps the reader until the consumer needs more, unless it does.
-        mutating func wait(_ waiter: Waiter) -> Bool? {
-            guard let isWanted else {
+        /// Stores the continuation if the buffer is full; otherwise returns the value with which to resume it.
+        mutating func suspend(_ waiter: Waiter) -> Bool? {
+            guard let needsMore else {
                 self.waiter = waiter
                 return nil
             }
-            return isWanted
+            return needsMore
         }
 
-        /// Returns the reader, if it has to continue.
-        mutating func readsOn() -> Waiter? {
-            guard isWanted != nil else { return nil }
+        /// Removes and returns the continuation of the reading task, if it should be resumed.
+        mutating func takeWaiter() -> Waiter? {
+            guard needsMore != nil else { return nil }
             defer { waiter = nil }
             return waiter
         }
 
-        /// Returns the task to cancel, and the reader to resume.
+        /// Closes the pump, and returns the task to cancel and the continuation to resume.
         mutating func close() -> (Task<Void, Never>?, Waiter?) {
             defer { (phase, task, waiter, chunks) = (.closed, nil, nil, FIFO()) }
             return (task, waiter)

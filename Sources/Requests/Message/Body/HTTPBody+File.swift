@@ -4,13 +4,13 @@
 import Foundation
 
 extension HTTPBody {
-    /// Writes the content to a new file, which only its owner can read.
+    /// Writes the content to a new file that only its owner can read.
     ///
-    /// The content is read in chunks. If it can't be read to its end, or the task is cancelled, the file is removed.
+    /// The content is read and written in chunks. The file is removed if reading fails, or if the task is cancelled.
     ///
-    /// - Parameter file: The location; there must be no file.
-    /// - Throws: Any error of the content, an ``InvalidValue`` if it isn't as long as announced, `CancellationError`,
-    ///   and the error of the system for the file.
+    /// - Parameter file: The location of the file, which must not exist.
+    /// - Throws: Any error of the content, ``InvalidValue`` if its length isn't the announced one, `CancellationError`,
+    ///   and `POSIXError` if the file can't be created or written.
     func write(to file: URL) async throws {
         let path = file.path(percentEncoded: false)
         let descriptor = try PrivateFile.create(path)

@@ -4,16 +4,16 @@
 import Foundation
 
 extension HTTPBody.Stream {
-    /// Creates a body of the elements of a sequence, which can be sent once.
+    /// Creates a body from the elements of a sequence, which can be sent only once.
     ///
-    /// The sequence is asked for its next element when the transport needs more. It is iterated in a task of its own,
-    /// which is cancelled with the request. An error that it throws fails the request: the code is `encoding`, and the
-    /// error is the underlying one.
+    /// The next element is requested whenever the transport needs more bytes. The sequence is iterated in a separate
+    /// task, which is cancelled together with the request. If the sequence throws an error, the request fails with the
+    /// code `encoding`, and with this error as the underlying error.
     ///
     /// - Parameters:
-    ///   - elements: The content: chunks of any size, such as `Data` or `[UInt8]`.
-    ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks. A sequence that is shorter
-    ///     or longer fails the request with the code `invalidRequest`.
+    ///   - elements: The content, in chunks of any size, such as `Data` or `[UInt8]`.
+    ///   - length: The total byte count of the elements. With `nil`, the default, the body is sent in chunks. If the
+    ///     sequence is shorter or longer, the request fails with the code `invalidRequest`.
     public init<Elements: AsyncSequence & Sendable>(
         _ elements: Elements,
         length: Int64? = nil
@@ -29,12 +29,12 @@ extension HTTPBody.Stream {
         }
     }
 
-    /// Creates a replayable body: the closure must make a *new* sequence for each attempt.
+    /// Creates a replayable body from a closure that creates a *new* sequence for each attempt.
     ///
     /// - Parameters:
-    ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks.
-    ///   - makeElements: Creates the sequence; called once per attempt, on any thread. An error that it throws
-    ///     fails the request, as one of the sequence does.
+    ///   - length: The total byte count of the elements. With `nil`, the default, the body is sent in chunks.
+    ///   - makeElements: Creates the sequence. Called once per attempt, on any thread. An error that it throws is
+    ///     treated like an error of the sequence.
     public init<Elements: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,
         iterating makeElements: @escaping @Sendable () async throws -> sending Elements
@@ -51,7 +51,7 @@ extension HTTPBody.Stream {
     private static func reader<Elements: AsyncSequence & SendableMetatype>(
         of elements: sending Elements
     ) -> Read where Elements.Element: Sequence<UInt8> {
-        // An iterator isn't sendable: each call takes it out of its box, and leaves it in a new one.
+        // An iterator isn't `Sendable`, so each call takes the iterator out of the box, and then puts it in a new box.
         let box = Locked(Locked<Elements.AsyncIterator?>(elements.makeAsyncIterator()))
         return {
             let taken = box.withLock({ $0 }).withLock { iterator in
@@ -70,10 +70,10 @@ extension HTTPBody.Stream {
         }
     }
 
-    /// Returns the same body, whose chunks are passed to a closure when they are read.
+    /// Returns the same body, but passes each chunk to a closure when it is read.
     ///
     /// - Parameters:
-    ///   - beginning: Called before the first chunk of each attempt.
+    ///   - beginning: Called before the first chunk is read, for each attempt.
     ///   - observe: Called with each chunk.
     /// - Returns: The body.
     package func observed(
@@ -92,7 +92,7 @@ extension HTTPBody.Stream {
     }
 }
 
-/// An error of a caller's sequence: whatever it is, it isn't one of the request's own connection.
+/// Wraps an error of a caller's sequence, so that it is never mistaken for an error of the request's own connection.
 struct SequenceFailure: DescribedError {
     let error: any Error
 
@@ -104,17 +104,19 @@ struct SequenceFailure: DescribedError {
 }
 
 extension HTTPBody {
-    /// The elements of an asynchronous sequence, sent as they come; it can be sent once.
+    /// Creates a body from an asynchronous sequence, whose elements are sent as they are produced.
+    ///
+    /// The body can be sent only once.
     ///
     /// ```swift
     /// request.body = .stream(lines.map { Data($0.utf8) })
     /// ```
     ///
     /// - Parameters:
-    ///   - elements: The content: chunks of any size, such as `Data` or `[UInt8]`.
-    ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks. A sequence that is shorter
-    ///     or longer fails the request with the code `invalidRequest`.
-    ///   - type: The media type; any bytes by default. With `nil` the body sets no type.
+    ///   - elements: The content, in chunks of any size, such as `Data` or `[UInt8]`.
+    ///   - length: The total byte count of the elements. With `nil`, the default, the body is sent in chunks. If the
+    ///     sequence is shorter or longer, the request fails with the code `invalidRequest`.
+    ///   - type: The media type; `application/octet-stream` by default. With `nil`, the body sets no `Content-Type`.
     /// - Returns: The body.
     public static func stream<Elements: AsyncSequence & Sendable>(
         _ elements: Elements,
@@ -124,12 +126,12 @@ extension HTTPBody {
         .stream(HTTPBody.Stream(elements, length: length), type: type)
     }
 
-    /// The elements of an asynchronous sequence that a closure makes for each attempt, so that it can be sent again.
+    /// Creates a replayable body from a closure that creates a new asynchronous sequence for each attempt.
     ///
     /// - Parameters:
-    ///   - length: The byte count of all elements; `nil`, the default, sends them in chunks.
-    ///   - type: The media type; any bytes by default. With `nil` the body sets no type.
-    ///   - makeElements: Creates the sequence; called once per attempt, on any thread.
+    ///   - length: The total byte count of the elements. With `nil`, the default, the body is sent in chunks.
+    ///   - type: The media type; `application/octet-stream` by default. With `nil`, the body sets no `Content-Type`.
+    ///   - makeElements: Creates the sequence. Called once per attempt, on any thread.
     /// - Returns: The body.
     public static func stream<Elements: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,

@@ -4,44 +4,44 @@
 import Foundation
 
 extension HTTPBody {
-    /// A body that is read while it is sent: from an `InputStream`, or from an asynchronous sequence.
+    /// A body that is read from an `InputStream` or an asynchronous sequence while it is sent.
     ///
-    /// A body made by a closure opens a new stream or sequence for every attempt and is replayable. A body made of one
-    /// stream or sequence can be sent once: the first attempt consumes it, and a second attempt is an error rather than
-    /// an empty body.
+    /// A body that is created with a closure opens a new stream or sequence for each attempt, so it is replayable. A
+    /// body that is created from a single stream or sequence can be sent only once, because the first attempt consumes
+    /// it. A second attempt fails, rather than sending an empty body.
     public struct Stream: Sendable {
-        /// Returns the next chunk, and `nil` at the end; called by one task at a time.
+        /// Returns the next chunk, or `nil` at the end; called by one task at a time.
         package typealias Read = @Sendable () async throws -> Data?
 
         private enum Source: Sendable {
-            /// A stream, whose reader may have to block.
+            /// Opens an input stream, whose `read` may block.
             case stream(@Sendable () throws -> sending InputStream)
-            /// A closure that returns a chunk each time that it is called, and `nil` at the end.
+            /// Returns a closure that reads the content chunk by chunk.
             case chunks(@Sendable () async throws -> Read)
         }
 
-        /// The byte count of the content, or `nil` if it isn't known and the body is sent in chunks.
+        /// The byte count of the content; `nil` if it is unknown, so that the body is sent in chunks.
         ///
-        /// The content has to end there. A body that is shorter or longer is an error: over libcurl, the request fails
-        /// before the last byte is sent, so that the server never takes a part for the whole.
+        /// If the content is shorter or longer, the request fails. With libcurl, it fails before the last byte is sent,
+        /// so that the server never mistakes a part of the content for all of it.
         public let length: Int64?
         /// Whether the body can be sent more than once.
         public let isReplayable: Bool
-        /// Whether the content ends at its length, even if there is more: a file may have grown.
+        /// Whether reading stops at the length even if there are more bytes, because a file may have grown.
         private var endsAtLength = false
         private let source: Source
 
-        /// Makes a body that opens a new stream each time that it is sent.
+        /// Creates a body that opens a new stream each time that it is sent.
         ///
         /// - Parameters:
-        ///   - length: The byte count of the stream; `nil`, the default, and negative counts, with which Foundation
-        ///     says that it doesn't know, send it in chunks.
-        ///   - open: Makes the stream, not opened yet; called for every attempt, on no particular thread.
+        ///   - length: The byte count of the stream. With `nil`, the default, or a negative count, which is an unknown
+        ///     length in Foundation, the body is sent in chunks.
+        ///   - open: Creates the stream without opening it. Called for each attempt, on any thread.
         public init(length: Int64? = nil, opening open: @escaping @Sendable () throws -> sending InputStream) {
             self.init(length: length, isReplayable: true, opening: open)
         }
 
-        /// Makes a body of one stream, which can be sent once.
+        /// Creates a body from a single stream, which can be sent only once.
         public init(_ stream: sending InputStream, length: Int64? = nil) {
             let unread = Locked<InputStream?>(stream)
             self.init(length: length, isReplayable: false) {
@@ -54,7 +54,9 @@ extension HTTPBody {
             }
         }
 
-        /// Makes a body that opens a stream each time that it is sent, which may succeed only once.
+        /// Creates a body that opens a stream each time that it is sent.
+        ///
+        /// If the body isn't replayable, `open` may succeed only once.
         package init(
             length: Int64? = nil,
             isReplayable: Bool,
@@ -63,7 +65,8 @@ extension HTTPBody {
             self.init(length: length, isReplayable: isReplayable, .stream(open))
         }
 
-        /// Creates a body that a closure reads until it returns `nil`; `open` creates the closure for each attempt.
+        /// Creates a body that is read by a closure until it returns `nil`; `open` creates the closure for each
+        /// attempt.
         package init(
             length: Int64? = nil,
             isReplayable: Bool,
@@ -72,7 +75,7 @@ extension HTTPBody {
             self.init(length: length, isReplayable: isReplayable, .chunks(open))
         }
 
-        /// Creates a body of a file, read up to a length.
+        /// Creates a body from the first `length` bytes of a file.
         init(file url: URL, length: Int64) {
             self.init(length: length, isReplayable: true) { try Content.file(url).open() }
             endsAtLength = true
@@ -84,20 +87,20 @@ extension HTTPBody {
             self.source = source
         }
 
-        /// Returns the same body with a known length.
+        /// Returns the same body with the given length.
         func declaring(length: Int64) -> Stream {
             Stream(length: length, isReplayable: isReplayable, source)
         }
 
-        /// Whether the content is produced by asynchronous code, for which no thread should wait.
+        /// Whether the content is produced by asynchronous code, so that no thread should block on it.
         package var isAsynchronous: Bool {
             if case .chunks = source { true } else { false }
         }
 
-        /// Returns the stream to read, not opened yet.
+        /// Returns an input stream for the content, without opening it.
         ///
-        /// The stream of an asynchronous sequence blocks its reader until the sequence has an element. Code that may
-        /// wait without a thread iterates over the body instead.
+        /// For an asynchronous sequence, `read` blocks the thread until the sequence produces an element. Asynchronous
+        /// code should iterate over the body instead.
         ///
         /// - Throws: Any error that the closure throws, or ``AlreadyRead``.
         public func open() throws -> sending InputStream {
@@ -105,9 +108,9 @@ extension HTTPBody {
             return try makeStream()
         }
 
-        /// Opens the content, and returns a closure that reads it from its beginning; its chunks aren't empty.
+        /// Opens the content, and returns a closure that reads it from the beginning, in chunks that are never empty.
         ///
-        /// - Throws: Any error that the closure of the caller throws, or ``AlreadyRead``.
+        /// - Throws: Any error that the caller's closure throws, or ``AlreadyRead``.
         func makeReader() async throws -> Read {
             let read: Read
             switch source {
@@ -132,7 +135,7 @@ extension HTTPBody {
                     guard excess == 0 || endsAtLength else { throw Self.wrongLength }
                     return chunk.dropLast(excess)
                 }
-                // Some sequences end when their task is cancelled.
+                // Check for cancellation, because some sequences simply end when their task is cancelled.
                 try Task.checkCancellation()
                 guard length == nil || count.withLock({ $0 == length }) else { throw Self.wrongLength }
                 return nil
@@ -141,11 +144,11 @@ extension HTTPBody {
 
         /// The error of a stream that was already sent and can't be sent again.
         public struct AlreadyRead: DescribedError {
-            /// The error, in a sentence.
+            /// The error as a sentence.
             public var description: String { "the stream of the body was sent before and can't be read again" }
         }
 
-        /// The error of content that isn't as long as announced, or whose stream gives no reason.
+        /// The error for content whose length isn't the announced one, or whose stream fails without an error.
         static var wrongLength: InvalidValue {
             InvalidValue(.body, "isn't as long as announced, or can't be read")
         }
@@ -154,7 +157,8 @@ extension HTTPBody {
 
 // MARK: - Iteration
 
-/// The content as an asynchronous sequence, for a transport: each iteration opens it, and no thread is blocked.
+/// A transport can read the content as an asynchronous sequence, without blocking a thread; each iteration opens the
+/// content again.
 extension HTTPBody.Stream: AsyncSequence {
     /// A chunk of the content.
     public typealias Element = Data
@@ -162,7 +166,7 @@ extension HTTPBody.Stream: AsyncSequence {
     /// Returns an iterator that opens the content before the first chunk.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-    /// Reads the content of a body; releasing it closes the stream or releases the sequence.
+    /// An iterator over the content of a body; when it is deallocated, the stream is closed or the sequence released.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let stream: HTTPBody.Stream
         private var read: Read?
@@ -172,10 +176,10 @@ extension HTTPBody.Stream: AsyncSequence {
             self.stream = stream
         }
 
-        /// Returns the next chunk, which isn't empty; `nil` at the end.
+        /// Returns the next chunk, which is never empty, or `nil` at the end.
         ///
-        /// - Throws: The error of the stream or of the sequence, ``HTTPBody/Stream/AlreadyRead``, and an
-        ///   ``InvalidValue`` for content that is shorter or longer than its length.
+        /// - Throws: The error of the stream or the sequence, ``HTTPBody/Stream/AlreadyRead``, or ``InvalidValue`` if
+        ///   the content is shorter or longer than the announced length.
         public mutating func next() async throws -> Data? {
             guard !isOver else { return nil }
             isOver = true
@@ -191,35 +195,36 @@ extension HTTPBody.Stream: AsyncSequence {
 // MARK: - Bytes
 
 extension HTTPBody {
-    /// Bytes in memory.
+    /// Creates a body from bytes in memory.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - type: The media type; any bytes by default. With `nil` the body sets no type, which suits an interceptor
-    ///     that replaces a body by another form of it, such as a compressed one. If the request sets none either, some
-    ///     transports call the content a form.
+    ///   - type: The media type; `application/octet-stream` by default. With `nil`, the body sets no `Content-Type`.
+    ///     This is useful for an interceptor that replaces a body with another form of it, such as a compressed one. If
+    ///     the request doesn't set the field either, some transports declare the content as a form.
     /// - Returns: The body.
     public static func data(_ data: Data, type: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(.data(data), type: type)
     }
 
-    /// The bytes of a file, read while they are sent.
+    /// Creates a body from a file, which is read while it is sent.
     ///
-    /// The file is looked for when the request is sent.
+    /// The file needn't exist until the request is sent.
     ///
     /// - Parameters:
     ///   - url: The location of the file.
-    ///   - type: The media type; by default the one of the file extension, or any bytes if the extension isn't known.
+    ///   - type: The media type; by default the type for the file extension, or `application/octet-stream` if the
+    ///     extension is unknown.
     /// - Returns: The body.
     public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
         HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream)
     }
 
-    /// The bytes of a stream, read while they are sent.
+    /// Creates a body from a stream, which is read while it is sent.
     ///
     /// - Parameters:
-    ///   - stream: A stream, or a closure that opens a new one for each attempt.
-    ///   - type: The media type; any bytes by default. With `nil` the body sets no type.
+    ///   - stream: The stream, created from an `InputStream` or from a closure that opens one for each attempt.
+    ///   - type: The media type; `application/octet-stream` by default. With `nil`, the body sets no `Content-Type`.
     /// - Returns: The body.
     public static func stream(_ stream: HTTPBody.Stream, type: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(.stream(stream), type: type)

@@ -3,10 +3,11 @@
 
 import Foundation
 
-/// The content of a request: nothing, bytes in memory, a file, or a stream; with the header fields that belong to it.
+/// The body of a request: bytes in memory, a file, a stream or nothing, with the header fields that describe it.
 ///
-/// Take one of the ready-made bodies: `json(_:encoder:)`, ``text(_:encoding:type:)``, ``data(_:type:)``,
-/// ``file(_:type:)``, ``stream(_:type:)``, ``multipart(_:)``. A body of your own is a function that returns one:
+/// Use one of the built-in bodies: `json(_:encoder:)`, ``text(_:encoding:type:)``, ``data(_:type:)``,
+/// ``file(_:type:)``, ``stream(_:type:)`` or ``multipart(_:)``. To add your own kind of body, write a function that
+/// returns one:
 ///
 /// ```swift
 /// extension HTTPBody {
@@ -16,11 +17,12 @@ import Foundation
 /// }
 /// ```
 ///
-/// A body is lazy: it is encoded when it is sent, and again for each attempt. An error that the encoding throws becomes
-/// the error of the request, and nothing is sent.
+/// A body is encoded lazily, that is, only when it is sent, and again for each attempt. If the encoding throws an
+/// error, the request fails with it, and nothing is sent.
 ///
-/// A body that can be sent more than once is *replayable*: a retry, a redirect that keeps the method, and an answer to
-/// a challenge need one. Every body is, except a stream that was handed over as it is.
+/// A body that can be sent more than once is *replayable*. A retry, a redirect that keeps the method, and
+/// authentication after a challenge require a replayable body. All built-in bodies are replayable, except a single
+/// stream or sequence, and a form that contains one.
 public struct HTTPBody: Sendable {
     /// The source of the bytes.
     public enum Content: Sendable {
@@ -28,7 +30,7 @@ public struct HTTPBody: Sendable {
         case none
         /// The bytes are in memory.
         case data(Data)
-        /// The bytes are in a file, which is read while they are sent.
+        /// The bytes are in a file, which is read while it is sent.
         case file(URL)
         /// The bytes come from a stream, which is read while they are sent.
         case stream(HTTPBody.Stream)
@@ -41,26 +43,26 @@ public struct HTTPBody: Sendable {
         case deferred(@Sendable (MakeEncoder?) throws -> Content)
     }
 
-    /// The fields that the content implies, such as its type; fields that the request sets itself take precedence.
+    /// The header fields that describe the content, such as its type; fields of the request take precedence.
     public let headers: HTTPHeaders
-    /// The fields without which the content can't be read; they replace those of the request.
+    /// The header fields without which the content can't be read; they replace fields of the request.
     public let mandatoryHeaders: HTTPHeaders
-    /// The value that the body was made of, for inspection: a ``MultipartForm``, a value to be encoded.
+    /// The value from which the body was created, for inspection, such as a ``MultipartForm`` or a value to encode.
     ///
-    /// It isn't sent. A body in memory, a file or a stream is its own source; then this is `nil`.
+    /// The source isn't sent. For a body in memory, a file or a stream, it is `nil`.
     public private(set) var source: (any Sendable)?
     private var state: State
     private var mayReplay = true
 
-    /// Makes a body whose content is encoded when it is sent.
+    /// Creates a body whose content is encoded when it is sent.
     ///
     /// - Parameters:
-    ///   - headers: The fields that the content implies, none by default.
-    ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
-    ///   - isReplayable: Whether the content can be made and sent again; true by default.
-    ///   - source: The value that the content is made of, for ``source``.
-    ///   - encode: Makes the content; called for every attempt, on no particular thread. An error that it throws is the
-    ///     error of the request.
+    ///   - headers: The header fields that describe the content; none by default.
+    ///   - mandatoryHeaders: The header fields without which the content can't be read; none by default.
+    ///   - isReplayable: Whether the content can be encoded and sent again; true by default.
+    ///   - source: The value from which the content is created, for ``source``.
+    ///   - encode: Creates the content. Called for each attempt, on any thread. If it throws an error, the request
+    ///     fails with it.
     public init(
         headers: HTTPHeaders = [],
         mandatoryHeaders: HTTPHeaders = [],
@@ -74,7 +76,7 @@ public struct HTTPBody: Sendable {
         self.source = source
     }
 
-    /// Makes a body of JSON, which the encoder of the environment encodes if there is one.
+    /// Creates a JSON body; `encode` receives the encoder of the environment, if there is one.
     init(
         headers: HTTPHeaders,
         source: any Sendable,
@@ -85,12 +87,12 @@ public struct HTTPBody: Sendable {
         self.source = source
     }
 
-    /// Makes a body of content that needs no encoding.
+    /// Creates a body from content that needs no encoding.
     ///
     /// - Parameters:
     ///   - content: The source of the bytes.
-    ///   - headers: The fields that the content implies, none by default.
-    ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
+    ///   - headers: The header fields that describe the content; none by default.
+    ///   - mandatoryHeaders: The header fields without which the content can't be read; none by default.
     public init(_ content: Content, headers: HTTPHeaders = [], mandatoryHeaders: HTTPHeaders = []) {
         state = .resolved(content)
         self.headers = headers
@@ -103,15 +105,15 @@ public struct HTTPBody: Sendable {
         return body
     }
 
-    /// No content.
+    /// A body without content.
     ///
-    /// It implies no fields and removes none: a `Content-Type` that the request sets is sent.
+    /// It neither adds nor removes header fields, so that a `Content-Type` of the request is still sent.
     public static let none = HTTPBody(.none)
 
     /// The source of the bytes.
     ///
-    /// If the body isn't encoded yet, this is a stream that encodes it when it is opened: correct, but without a
-    /// length. A transport receives bodies that are ``resolved()``.
+    /// If the body isn't encoded yet, this is a stream without a known length, which encodes the body when it is
+    /// opened. A transport receives only bodies that are already ``resolved()``.
     public var content: Content {
         switch state {
         case .resolved(let content): content
@@ -119,20 +121,21 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether the content is a file, without creating the ``content`` of a body that isn't encoded yet.
+    /// Whether the content is a file.
+    ///
+    /// Unlike ``content``, it doesn't create a stream for a body that isn't encoded yet.
     package var isFile: Bool { if case .resolved(.file) = state { true } else { false } }
 
-    /// Returns the same body, encoded: its ``content`` is what will be sent.
+    /// Encodes the body, and returns a body whose ``content`` is exactly what will be sent.
     ///
     /// A body that is already encoded is returned unchanged.
     ///
-    /// - Throws: Any error that the encoding throws. A missing file is an error only when it is sent.
+    /// - Throws: Any error that the encoding throws. A missing file is an error only when the body is sent.
     public func resolved() throws -> HTTPBody {
         try resolved(using: nil)
     }
 
-    /// Returns the same body, encoded; JSON without an encoder of its own is encoded by the one that `makeEncoder`
-    /// makes.
+    /// Encodes the body; if the caller specified no encoder for JSON, `makeEncoder` creates it.
     func resolved(using makeEncoder: MakeEncoder?) throws -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
         let content = try encode(makeEncoder)
@@ -140,8 +143,9 @@ public struct HTTPBody: Sendable {
         return with(.resolved(content))
     }
 
-    /// Returns the same body, to be encoded at most once, by the encoder that `makeEncoder` makes: reading the body
-    /// shows what will be sent.
+    /// Returns a body that is encoded at most once, by the encoder that `makeEncoder` creates.
+    ///
+    /// The result of the encoding is reused, so that whoever inspects the body sees the bytes that will be sent.
     func encodedOnce(using makeEncoder: MakeEncoder?) -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
         let content = Locked<Content?>(nil)
@@ -157,12 +161,12 @@ public struct HTTPBody: Sendable {
         return with(.deferred(once))
     }
 
-    /// Whether the content is yet to be encoded.
+    /// Whether the content isn't encoded yet.
     var isDeferred: Bool {
         if case .deferred = state { true } else { false }
     }
 
-    /// Whether there is no content; a body that isn't encoded yet is expected to have some.
+    /// Whether the body has no content; false for a body that isn't encoded yet.
     public var isEmpty: Bool {
         if case .resolved(.none) = state { true } else { false }
     }
@@ -173,14 +177,13 @@ public struct HTTPBody: Sendable {
         return stream.isReplayable
     }
 
-    /// The byte count of the body, if it is known without encoding the body and without reading the disk; otherwise
-    /// `nil`.
+    /// The byte count of the body; `nil` if it is unknown without encoding the body or accessing the disk.
     public var length: Int64? {
         guard case .resolved(let content) = state else { return nil }
         return content.length
     }
 
-    /// The bytes, if they are in memory, encoded if necessary; `nil` for an empty body, a file and a stream.
+    /// Returns the bytes in memory, after encoding the body if necessary; `nil` for an empty body, a file or a stream.
     ///
     /// - Throws: Any error that the encoding throws.
     public func data() throws -> Data? {
@@ -188,7 +191,7 @@ public struct HTTPBody: Sendable {
         return data
     }
 
-    /// Returns the same body with a known length; only a stream without a length takes it.
+    /// Returns a body with the length, if the body is a stream of unknown length; otherwise the same body.
     func declaring(length: Int64) -> HTTPBody {
         guard case .resolved(.stream(let stream)) = state, stream.length == nil else { return self }
         return with(.resolved(.stream(stream.declaring(length: length))))
@@ -196,7 +199,7 @@ public struct HTTPBody: Sendable {
 }
 
 extension HTTPBody: DescribedMirror {
-    /// The kind of the content, its length if known, and its type; nothing of the content itself.
+    /// The kind of the content, its length if known, and its media type, but no part of the content itself.
     public var description: String {
         let type = (headers[.contentType] ?? mandatoryHeaders[.contentType]).map { " of \($0.shortened())" } ?? ""
         guard case .resolved(let content) = state else { return "content\(type), not encoded yet" }
@@ -227,13 +230,13 @@ extension HTTPBody.Content {
         }
     }
 
-    /// The bytes as a body that is read.
+    /// The content as a stream.
     package var stream: HTTPBody.Stream {
         guard case .stream(let stream) = self else { return HTTPBody.Stream { try open() } }
         return stream
     }
 
-    /// The bytes as a stream, not opened yet.
+    /// Creates an input stream of the content, without opening it.
     package func open() throws -> sending InputStream {
         switch self {
         case .none: return InputStream(data: Data())
@@ -251,42 +254,43 @@ extension HTTPBody.Content {
 // MARK: - Form
 
 extension HTTPBody {
-    /// The fields of a form, as a browser sends them: `application/x-www-form-urlencoded`.
+    /// Creates a body with the fields of a form, in the format `application/x-www-form-urlencoded`.
     ///
     /// ```swift
     /// request.body = .form(["name": "Pancakes", "eggs": 2])      // name=Pancakes&eggs=2
     /// ```
     ///
-    /// The fields of a literal keep their order, also fields of the same name; a `nil` is sent as an empty value.
+    /// The fields of a literal keep their order, even if a name is repeated. A value of `nil` is sent as an empty
+    /// value.
     public static func form(_ fields: Query) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: fields) { .data(fields.formEncoded) }
     }
 
-    /// A value as the fields of a form.
+    /// Creates a body with a value that is encoded as the fields of a form.
     ///
     /// - Parameters:
-    ///   - value: The value to encode; its top level has to have names.
-    ///   - encoder: Decides how arrays, dates and the like are written. An error that it throws is the error of the
-    ///     request.
+    ///   - value: The value to encode, whose top level must have names.
+    ///   - encoder: The encoder, whose options determine how arrays, dates and other values are encoded. If it throws
+    ///     an error, the request fails with it.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func form(_ value: some Encodable & Sendable, encoder: QueryEncoder = QueryEncoder()) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: value) { .data(try encoder.encode(value).formEncoded) }
     }
 
-    /// The fields of a form as a literal, with values of any encodable type.
+    /// Creates a body with the fields of a form from a literal, whose values have any `Encodable` types.
     ///
     /// ```swift
     /// request.body = .form(["tags": ["sweet", "fast"], "since": date], encoder: encoder)
     /// ```
     ///
-    /// The fields keep their order, also fields of the same name. A dictionary within the literal is a `Dictionary`,
-    /// whose keys have to differ.
+    /// The fields keep their order, even if a name is repeated. A nested dictionary literal is a `Dictionary`, so its
+    /// keys must be unique.
     ///
     /// - Parameters:
     ///   - fields: The literal.
-    ///   - encoder: Decides how arrays, dates, `nil` and the like are written. An error that it throws is the error of
-    ///     the request.
+    ///   - encoder: The encoder, whose options determine how arrays, dates, `nil` and other values are encoded. If it
+    ///     throws an error, the request fails with it.
     /// - Returns: The body.
     public static func form(
         _ fields: KeyValuePairs<String, (any Encodable & Sendable)?>,
@@ -303,24 +307,24 @@ extension HTTPBody {
 // MARK: - Text
 
 extension HTTPBody {
-    /// Text.
+    /// Creates a body with text.
     ///
-    /// The type of a text names the encoding, unless it already does: `text/plain; charset=utf-8`. Types that aren't
-    /// text, such as JSON, have rules of their own and stay unchanged.
+    /// The encoding is added to a `text` media type without a charset, as in `text/plain; charset=utf-8`. Other types,
+    /// such as JSON, have their own rules for encodings and are unchanged.
     ///
-    /// A character that the encoding doesn't have is an error when the request is sent: nothing is replaced.
+    /// If the encoding can't represent a character, the request fails when it is sent. No character is replaced.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - encoding: The encoding of the text; UTF-8 by default.
-    ///   - type: The media type of the text; plain by default.
+    ///   - type: The media type of the text; `text/plain` by default.
     /// - Returns: The body.
     public static func text(
         _ text: String,
         encoding: String.Encoding = .utf8,
         type: MediaType = .plainText
     ) -> HTTPBody {
-        HTTPBody(headers: [.contentType: type.naming(encoding).rawValue], source: text) {
+        HTTPBody(headers: [.contentType: type.addingCharset(encoding).rawValue], source: text) {
             _ = try type.validated()
             guard let data = text.data(using: encoding) else {
                 throw InvalidValue(.body, "can't be written in the encoding", excerpt: encoding.charset ?? "")
@@ -331,7 +335,7 @@ extension HTTPBody {
 }
 
 extension MediaType {
-    fileprivate func naming(_ encoding: String.Encoding) -> MediaType {
+    fileprivate func addingCharset(_ encoding: String.Encoding) -> MediaType {
         guard charset == nil, MediaType.anyText.matches(self), let charset = encoding.charset else { return self }
         return self.charset(charset)
     }

@@ -4,44 +4,44 @@
 import Foundation
 
 extension JSONValue {
-    /// JSON as it is written in code, with values that are known only at run time.
+    /// JSON as a Swift literal, which may contain values that are known only at run time.
     ///
-    /// Objects, arrays and plain values are Swift literals, nested as you like. Everything else, such as a variable, an
-    /// expression or an `Encodable` value of your own, is in ``value(_:)``:
+    /// Objects, arrays, strings, numbers, Boolean values and `nil` are Swift literals, nested to any depth. Wrap any
+    /// other value, such as a variable, an expression or an `Encodable` value, in ``value(_:)``:
     ///
     /// ```swift
     /// request.body = .json(["model": .value(model), "options": ["role": "user", "n": 3, "stop": nil], "tags": []])
     /// ```
     ///
-    /// The names of an object must differ. If two are equal, the request fails with the code `encoding`, whereas a
-    /// literal of a Swift `Dictionary` would end the process. Names are written unchanged: an encoder's key strategy
-    /// applies to the keys of your types, but not to these.
+    /// The names in an object must be unique. If a name is repeated, the request fails with the code `encoding`,
+    /// whereas a literal of a Swift `Dictionary` would trap. Names are encoded unchanged, because the key strategy of
+    /// an encoder applies only to the keys of `Encodable` types.
     public struct Literal: Sendable {
-        /// What is encoded; `nil` is null.
+        /// The value to encode; `nil` is null.
         private let content: (any Encodable & Sendable)?
 
         private init(_ content: (any Encodable & Sendable)?) { self.content = content }
 
-        /// Creates an object from members without nested literals.
+        /// Creates an object from members that aren't literals themselves.
         package init(_ members: Members) {
             content = Object(members: members.map { ($0, Literal($1)) })
         }
 
         var isNull: Bool { content == nil }
 
-        /// Returns a value that isn't a literal: a variable, an expression, or any `Encodable` value.
+        /// Wraps a value for use in a literal, such as a variable, an expression, or any `Encodable` value.
         ///
-        /// - Parameter value: The value, which the encoder of the body encodes; `nil` becomes null.
+        /// - Parameter value: The value, which the body's encoder encodes; `nil` becomes null.
         /// - Returns: The value, for use within a literal.
         public static func value(_ value: (any Encodable & Sendable)?) -> Literal { Literal(value) }
     }
 
-    /// The members of an object as a literal, with values of any `Encodable` types.
+    /// The members of an object, as a dictionary literal with values of any `Encodable` types.
     ///
-    /// A value that is a literal of an object or an array needs a ``Literal`` instead.
+    /// If a value is itself a literal of an object or an array, use ``Literal`` instead.
     public typealias Members = KeyValuePairs<String, (any Encodable & Sendable)?>
 
-    /// An object of a literal, which still has all its members.
+    /// An object literal that keeps all its members, including members with the same name.
     private struct Object: Sendable, Encodable {
         let members: [(String, Literal)]
 
@@ -56,7 +56,7 @@ extension JSONValue {
                     )
                 }
             }
-            // A dictionary rather than a keyed container: strategies that rename keys leave its keys alone.
+            // Encode a dictionary rather than a keyed container, because key strategies don't change its keys.
             var container = encoder.singleValueContainer()
             try container.encode(values)
         }
@@ -79,7 +79,7 @@ extension JSONValue.Literal: ExpressibleByNilLiteral, ExpressibleByBooleanLitera
     public init(stringLiteral value: String) { self.init(value) }
     /// Creates an array.
     public init(arrayLiteral elements: JSONValue.Literal...) { self.init(elements) }
-    /// Creates an object, whose names must differ.
+    /// Creates an object, whose names must be unique.
     public init(dictionaryLiteral elements: (String, JSONValue.Literal)...) {
         self.init(JSONValue.Object(members: elements))
     }
@@ -88,9 +88,9 @@ extension JSONValue.Literal: ExpressibleByNilLiteral, ExpressibleByBooleanLitera
 extension JSONValue.Literal: Encodable {
     /// Encodes the value.
     ///
-    /// - Throws: `EncodingError` if two names of an object are equal, or any error that a value or the encoder throws.
+    /// - Throws: `EncodingError` if an object repeats a name, or any error that a value or the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        // The container encodes the value, so that the encoder sees types that it handles itself, such as dates.
+        // Let the container encode the value, because the encoder handles some types itself, such as dates.
         var container = encoder.singleValueContainer()
         guard let content else { return try container.encodeNil() }
         try container.encode(content)
@@ -98,7 +98,7 @@ extension JSONValue.Literal: Encodable {
 }
 
 extension JSONValue.Literal: DescribedMirror {
-    /// The kind of the value; the values may be secrets.
+    /// The names of the members, the number of elements, or the type of the value, but no values, which may be secrets.
     public var description: String {
         switch content {
         case let object as JSONValue.Object:
@@ -113,17 +113,17 @@ extension JSONValue.Literal: DescribedMirror {
 // MARK: - Names of other libraries
 
 extension JSONValue.Literal {
-    /// Refuses the name of another library.
+    /// Unavailable; points users of other libraries to ``value(_:)``.
     @available(*, unavailable, renamed: "value(_:)")
     public static func string(_ value: String?) -> Self { .value(value) }
 
-    /// Refuses the name of another library.
+    /// Unavailable; points users of other libraries to ``value(_:)``.
     @available(*, unavailable, renamed: "value(_:)")
     public static func number(_ value: (any Encodable & Sendable)?) -> Self { .value(value) }
 }
 
 extension JSONValue {
-    /// Refuses the name of another library.
+    /// Unavailable; points users of other libraries to ``integer(_:)`` and ``double(_:)``.
     @available(*, unavailable, message: "write .integer(3) or .double(2.5); in a literal, 3 or 2.5")
     public static func number(_ value: Double) -> JSONValue { .double(value) }
 }

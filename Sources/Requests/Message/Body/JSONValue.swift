@@ -3,47 +3,47 @@
 
 import Foundation
 
-/// Any JSON, as a sendable value.
+/// Any JSON value, as a `Sendable` type.
 ///
-/// It is written as literals, and read with subscripts:
+/// JSON values can be written as literals, and read with subscripts:
 ///
 /// ```swift
 /// let value: JSONValue = ["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]]
 /// value["tags"]?[0]       // .string("sweet")
 /// ```
 ///
-/// Integers of 64 bits stay exact, also where they are too large for a double; larger ones become the nearest double.
-/// The members of an object have no order (RFC 8259, 4), and the encoder decides in which they are written.
+/// 64-bit integers are exact, even if a `Double` couldn't represent them. Larger integers become the nearest `Double`.
+/// The members of an object have no order (RFC 8259, 4), so the encoder determines the order in which they are encoded.
 public enum JSONValue: Sendable, Hashable {
-    /// Nothing.
+    /// Null.
     case null
-    /// True or false.
+    /// A Boolean value.
     case bool(Bool)
-    /// A number without a fraction.
+    /// An integer that fits into 64 bits.
     case integer(Int64)
-    /// A number of any other kind; one that isn't finite can't be encoded.
+    /// Any other number; infinity and NaN can't be encoded.
     case double(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// A list of values.
+    /// An array of values.
     case array([JSONValue])
-    /// Values by name.
+    /// An object, that is, values by name.
     case object([String: JSONValue])
 
-    /// The maximum nesting of arrays and objects, for encoding and decoding.
+    /// The maximum nesting depth of arrays and objects, for encoding and decoding.
     ///
-    /// It protects more than the stack. A decoder finds the kind of a value by trying, and each try that fails reports
-    /// the path to the value, which costs Foundation's decoder the square of its length. At the 512 levels that
-    /// Foundation would allow, a few kilobytes of input took a minute.
+    /// The limit protects not only the stack. `init(from:)` finds the type of a value by trial, and each failed trial
+    /// reports the coding path, which takes Foundation's decoder quadratic time in the depth. At the 512 levels that
+    /// Foundation allows, a few kilobytes of input took a minute.
     static let maximumDepth = 64
 
-    /// The member of an object; `nil` if the object has no member of that name, or the value isn't an object.
+    /// The member of an object; `nil` if the object has no member with the name, or if the value isn't an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The element of an array; `nil` if the index is out of range, or the value isn't an array.
+    /// The element of an array; `nil` if the index is out of range, or if the value isn't an array.
     public subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -54,31 +54,31 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// Makes null.
+    /// Creates null.
     public init(nilLiteral: ()) { self = .null }
-    /// Makes a Boolean value.
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Makes an integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// Makes a number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// Makes a text.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Makes an array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Makes an object; of members of the same name, the last one counts.
+    /// Creates an object; if a name is repeated, its last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
     }
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON, with members in the order of their names.
+    /// The value as JSON, with members sorted by name.
     ///
-    /// Secrets are not redacted. The library redacts content where it logs it. Infinity and NaN, which JSON doesn't
-    /// have, are written as strings; a value that is nested deeper than 64 levels, which can't be encoded either, is
-    /// `…`.
+    /// Secrets aren't redacted here, because the library redacts content only when logging it. Infinity and NaN become
+    /// the strings `inf`, `-inf` and `nan`, because JSON can't represent them. If the value is nested deeper than 64
+    /// levels, and so can't be encoded, the description is `…`.
     public var description: String {
         let serialized = serialized
         return serialized.isEmpty ? "…" : String(decoding: serialized, as: UTF8.self)
@@ -90,20 +90,20 @@ extension JSONValue: CustomStringConvertible {
 extension JSONValue: Codable {
     /// Decodes any value.
     ///
-    /// - Throws: `DecodingError` if the input isn't JSON, or is nested deeper than 64 levels: the stack is limited, and
-    ///   the sender of the input would otherwise choose the depth.
+    /// - Throws: `DecodingError` if the input isn't JSON, or if it is nested deeper than 64 levels. The depth is
+    ///   limited because the stack is limited, and the sender of the input must not be able to exhaust it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // The most frequent kinds first: a try that fails costs far more than one that succeeds.
+        // Try the most frequent types first, because a failed trial is much slower than a successful one.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Double.self) {
-            // JSON has no such number: a decoder with a strategy for them has made it of a text.
+            // JSON has no such number, so a decoder with a strategy for non-conforming floats has converted a string.
             guard value.isFinite else {
                 self = .string(try container.decode(String.self))
                 return
             }
-            // The double only shows whether the number may be an integer; beyond 2⁵³ the two aren't the same number.
+            // Decode the integer separately, because above 2⁵³, converting the double could give a different integer.
             let integer = value.rounded() == value ? try? container.decode(Int64.self) : nil
             self = integer.map(JSONValue.integer) ?? .double(value)
         } else if let value = try? container.decode(String.self) {
@@ -122,13 +122,13 @@ extension JSONValue: Codable {
             while !elements.isAtEnd { values.append(try elements.decode(JSONValue.self)) }
             return .array(values)
         }
-        // A dictionary rather than a keyed container: strategies that rename keys leave its keys alone.
+        // Decode a dictionary rather than a keyed container, because key strategies don't change its keys.
         return .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 
     /// Encodes the value.
     ///
-    /// - Throws: `EncodingError` if a number isn't finite, or the value is nested deeper than 64 levels.
+    /// - Throws: `EncodingError` if a number isn't finite, or if the value is nested deeper than 64 levels.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -160,13 +160,12 @@ extension JSONValue: Codable {
 // MARK: - JSON
 
 extension JSONValue {
-    /// The value as JSON, with members in the order of their names; infinities and NaN, which JSON doesn't have, as
-    /// texts.
+    /// The value as JSON, with members sorted by name, and with infinity and NaN as strings.
     ///
-    /// It is empty if the value is nested deeper than 64 levels.
+    /// The data is empty if the value is nested deeper than 64 levels.
     package var serialized: Data { encoded([]) }
 
-    /// The value as JSON like ``serialized``, with a line for each member and element.
+    /// The value as JSON like ``serialized``, but with each member and element on a separate line.
     package var indented: Data { encoded(.prettyPrinted) + Data("\n".utf8) }
 
     private func encoded(_ formatting: JSONEncoder.OutputFormatting) -> Data {
@@ -182,57 +181,64 @@ extension JSONValue {
 }
 
 extension HTTPBody {
-    /// A value as JSON.
+    /// Creates a body with a value that is encoded as JSON.
     ///
     /// ```swift
     /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
     /// ```
     ///
-    /// An error that the encoder throws becomes the error of the request, with the code `encoding`.
+    /// If the encoder throws an error, the request fails with the code `encoding`.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys, so that
-    ///     equal values give equal bytes.
+    ///   - encoder: The encoder; by default the encoder of the environment. If the environment has none, an encoder is
+    ///     used that sorts keys, so that equal values give equal bytes.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         json(encoding: value, encoder)
     }
 
-    /// JSON as a literal: nested, of any mixture of kinds, and with values that are known at run time.
+    /// Creates a JSON body from a nested literal, which may contain values that are known only at run time.
     ///
     /// ```swift
     /// request.body = .json(["model": .value(model), "options": ["role": "user", "n": 3, "stop": nil], "tags": []])
     /// ```
     ///
     /// - Parameters:
-    ///   - literal: The literal; values that aren't literals are in ``JSONValue/Literal/value(_:)``. Two equal names in
-    ///     an object are an error of the request, with the code `encoding`.
-    ///   - encoder: The encoder; without one, it is that of the environment, or else one that sorts the keys.
+    ///   - literal: The literal. Wrap values that aren't literals in ``JSONValue/Literal/value(_:)``. If an object
+    ///     repeats a name, the request fails with the code `encoding`.
+    ///   - encoder: The encoder. The overload without this parameter uses the encoder of the environment, or one that
+    ///     sorts keys.
     /// - Returns: The body.
     public static func json(_ literal: JSONValue.Literal, encoder: JSONEncoder) -> HTTPBody {
         json(encoding: literal, encoder)
     }
 
-    /// JSON as a literal, as ``json(_:encoder:)-(JSONValue.Literal,_)``, encoded by the encoder of the environment.
+    /// Creates a JSON body from a nested literal, which is encoded by the encoder of the environment.
+    ///
+    /// Without an encoder in the environment, an encoder is used that sorts keys. For the literal, see
+    /// ``json(_:encoder:)-(JSONValue.Literal,_)``.
     public static func json(_ literal: JSONValue.Literal) -> HTTPBody { json(encoding: literal, nil) }
 
-    /// A JSON object as a literal without nested literals, with values of any `Encodable` types.
+    /// Creates a body with a JSON object from a literal whose values have any `Encodable` types.
+    ///
+    /// The values can't be literals of objects or arrays. For nested literals, use ``JSONValue/Literal``.
     ///
     /// ```swift
     /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
     /// ```
     ///
     /// - Parameters:
-    ///   - members: The members. Two equal names are an error of the request, with the code `encoding`.
-    ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys.
+    ///   - members: The members. If a name is repeated, the request fails with the code `encoding`.
+    ///   - encoder: The encoder; by default the encoder of the environment. If the environment has none, an encoder is
+    ///     used that sorts keys.
     /// - Returns: The body.
     public static func json(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> HTTPBody {
         json(encoding: JSONValue.Literal(members), encoder)
     }
 
-    /// Refuses a literal of values of different types, or a dictionary of any values.
+    /// Unavailable for a literal with values of different types, and for a dictionary of any values.
     @available(
         *,
         unavailable,
@@ -243,7 +249,7 @@ extension HTTPBody {
     )
     public static func json(_ object: [String: Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
 
-    /// Refuses a literal of values of different types, or an array of any values.
+    /// Unavailable for a literal with values of different types, and for an array of any values.
     @available(
         *,
         unavailable,
@@ -253,23 +259,24 @@ extension HTTPBody {
     )
     public static func json(_ elements: [Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
 
-    /// An object of Foundation, as `JSONSerialization` takes it, as JSON.
+    /// Creates a JSON body from a Foundation object that `JSONSerialization` supports.
     ///
-    /// It is encoded at once, since a value of any type isn't sendable. ``json(_:)`` takes literals of any mixture and
-    /// needs no `try`.
+    /// The object is encoded immediately, because a value of type `Any` isn't `Sendable`. For literals, prefer
+    /// ``json(_:)``, which accepts values of mixed types and needs no `try`.
     ///
     /// - Parameters:
-    ///   - object: An array or a dictionary; with the option `fragmentsAllowed` any JSON value. A literal is a
-    ///     `Dictionary`, whose keys have to differ.
+    ///   - object: An array or a dictionary, or, with the option `fragmentsAllowed`, any JSON value. A dictionary
+    ///     literal is a `Dictionary` here, so its keys must be unique.
     ///   - options: The writing options; sorted keys by default.
     /// - Returns: The body.
-    /// - Throws: ``InvalidValue`` if the object can't be written as JSON, or is nested deeper than 512 levels.
+    /// - Throws: ``InvalidValue`` if the object can't be represented as JSON, or if it is nested deeper than 512
+    ///   levels.
     public static func jsonObject(
         _ object: Any,
         options: JSONSerialization.WritingOptions = [.sortedKeys]
     ) throws -> HTTPBody {
-        // On some platforms, an object that `JSONSerialization` rejects ends the process, as does one that is nested
-        // too deeply.
+        // Check first, because on some platforms, `JSONSerialization` crashes for an invalid or too deeply nested
+        // object.
         guard isShallow(object) else { throw InvalidValue(.body, "is nested too deeply for JSON") }
         let isFragment = options.contains(.fragmentsAllowed)
         guard JSONSerialization.isValidJSONObject(isFragment ? [object] : object) else {
@@ -291,7 +298,7 @@ extension HTTPBody {
 
     private static let jsonHeaders: HTTPHeaders = [.contentType: MediaType.json.rawValue]
 
-    /// An encoder that always makes the same bytes from the same value.
+    /// An encoder that sorts keys, so that equal values give equal bytes.
     package static let sortingEncoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -3,9 +3,10 @@
 
 import Foundation
 
-/// A stream whose bytes a closure writes straight into the buffer of the reader.
+/// An input stream whose closure writes bytes directly into the buffer of the reader.
 ///
-/// It is polled, never scheduled: it sends no events. One thread at a time reads it, as with every stream.
+/// The stream must be polled. It can't be scheduled in a run loop, and sends no events. As with any stream, only one
+/// thread may read it at a time.
 package final class PolledStream: InputStream {
     private let fill: (UnsafeMutableRawBufferPointer) throws -> Int
     private let release: () -> Void
@@ -13,13 +14,13 @@ package final class PolledStream: InputStream {
     private var failure: (any Error)?
     private weak var listener: (any StreamDelegate)?
 
-    /// Makes a stream that isn't open yet.
+    /// Creates a stream that isn't open yet.
     ///
     /// - Parameters:
-    ///   - fill: Writes bytes into the buffer, and returns their count, 0 only at the end. It isn't called again after
-    ///     an error.
-    ///   - release: Releases the source of the bytes; called when the stream is closed, fails or is deallocated,
-    ///     perhaps several times.
+    ///   - fill: Writes bytes into the buffer, and returns their count, which is 0 only at the end. The closure isn't
+    ///     called again after it has thrown an error.
+    ///   - release: Releases the source of the bytes. Called when the stream is closed, fails or is deallocated, and
+    ///     possibly several times.
     package init(
         filling fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int,
         releasing release: @escaping () -> Void
@@ -76,7 +77,7 @@ package final class PolledStream: InputStream {
     override package func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
     override package func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {}
 
-    // CFNetwork calls these methods on streams that it treats as its own.
+    // CFNetwork treats any stream as a `CFReadStream`, and calls these private methods.
     @objc(_scheduleInCFRunLoop:forMode:)
     private func schedule(inCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
     @objc(_unscheduleFromCFRunLoop:forMode:)

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Reads an input stream for asynchronous code, on a thread of its own, since opening and reading may block.
+/// Reads an input stream for asynchronous code, on a separate dispatch queue, because opening and reading may block.
 final class StreamReader: Sendable {
     private static let chunkSize = 256 * 1024
 
-    /// The open stream, which is used on the queue only: nothing ever waits for its lock.
+    /// The open stream, which is used only on the queue, so that its lock is never contended.
     private let stream: Locked<InputStream>
     private let queue: DispatchQueue
 
@@ -29,9 +29,9 @@ final class StreamReader: Sendable {
         queue.async { [stream] in stream.withLock { $0.close() } }
     }
 
-    /// Returns the next chunk; `nil` at the end.
+    /// Returns the next chunk, or `nil` at the end.
     ///
-    /// - Throws: The reason why the stream can't be read, if it is known, or ``InvalidValue``.
+    /// - Throws: The error of the stream if it is a `PolledStream`, otherwise ``InvalidValue``.
     func read() async throws -> Data? {
         try await Self.perform(on: queue) { [stream] in
             try stream.withLock { stream in
@@ -42,7 +42,7 @@ final class StreamReader: Sendable {
                 guard count >= 0 else {
                     throw (stream as? PolledStream)?.streamError ?? HTTPBody.Stream.wrongLength
                 }
-                // A short chunk would keep the memory of a whole one.
+                // Copy a short chunk, because otherwise it would retain the memory of a full-size chunk.
                 let bytes = chunk.prefix(count)
                 return count == 0 ? nil : count < Self.chunkSize / 2 ? Data(bytes) : bytes
             }
@@ -56,7 +56,7 @@ final class StreamReader: Sendable {
         try await withUnsafeThrowingContinuation { continuation in
             queue.async {
                 let result = Swift.Result { try work() }
-                // Resume on this thread: it is idle now.
+                // Resume on this thread, which would otherwise be idle.
                 RunExecutor.resuming { continuation.resume(with: result) }
             }
         }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The credentials of a caller, for `Authorization` and `Proxy-Authorization` (RFC 9110, 11.4).
+/// Credentials for the `Authorization` and `Proxy-Authorization` fields (RFC 9110, 11.4).
 ///
 /// ```swift
 /// let field: HTTPField = .authorization(.bearer("abc"))       // Authorization: Bearer abc
@@ -11,48 +11,48 @@ import Foundation
 /// let other = Authorization("GoogleLogin auth=abc")
 /// ```
 ///
-/// No description shows the credentials, only their scheme.
+/// Descriptions show only the scheme, and never the credentials.
 public struct Authorization: Sendable, Hashable {
-    /// The credentials as they stand in the field.
+    /// The credentials as they appear in the field.
     public let rawValue: String
-    /// The reason why they can't be sent.
-    private let reason: String?
+    /// The reason why the credentials can't be sent; `nil` if they can.
+    private let invalidityReason: String?
 
-    /// Takes credentials as they stand in the field: a scheme, and a token or parameters.
+    /// Creates credentials from the value of a field: a scheme, followed by a token or parameters.
     public init(_ rawValue: String) {
         self.init(rawValue, reason: nil)
     }
 
-    /// Makes credentials of a scheme and a token.
+    /// Creates credentials from a scheme and a token.
     public init(scheme: String, token: String) {
-        let isSendable = !token.isEmpty && ASCIISet.visible.containsAll(token)
+        let isValidToken = !token.isEmpty && ASCIISet.visible.containsAll(token)
         self.init(
             "\(scheme) \(token)",
             reason: !scheme.isToken
                 ? "has an invalid scheme"
-                : isSendable ? nil : "has a token that is empty, or has a space or a control character"
+                : isValidToken ? nil : "has a token that is empty, or has a space or a control character"
         )
     }
 
     private init(_ rawValue: String, reason: String?) {
         self.rawValue = rawValue
-        self.reason = reason
+        self.invalidityReason = reason
     }
 
-    /// A bearer token (RFC 6750).
+    /// Creates credentials with a bearer token (RFC 6750).
     public static func bearer(_ token: String) -> Authorization {
         Authorization(scheme: "Bearer", token: token)
     }
 
-    /// An OAuth token with the scheme that services used before `Bearer`.
+    /// Creates credentials with an OAuth token, for services that use the older scheme `OAuth` instead of `Bearer`.
     public static func oauth(_ token: String) -> Authorization {
         Authorization(scheme: "OAuth", token: token)
     }
 
-    /// A user's name and password, in UTF-8 (RFC 7617).
+    /// Creates credentials from a user name and password, in UTF-8 (RFC 7617).
     ///
-    /// A name with a colon, or a control character in either, is refused when the request is built: the server would
-    /// read a different name.
+    /// A user name with a colon fails the request when it is built, because the server would read a different name. So
+    /// does a control character in the user name or password.
     public static func basic(username: String, password: String) -> Authorization {
         let isText = ASCIISet.fieldValue.removing("\t").containsAll(username + password)
         return Authorization(
@@ -66,26 +66,28 @@ public struct Authorization: Sendable, Hashable {
     /// The scheme, such as `Bearer`.
     public var scheme: String { String(rawValue.prefix { $0 != " " }) }
 
-    /// The token behind the scheme, such as that of `Bearer`; `nil` if parameters or nothing follow the scheme.
+    /// The token after the scheme, as with `Bearer`; `nil` if the scheme has parameters or nothing after it.
     public var token: String? {
         guard parameters.isEmpty else { return nil }
         let token = String(rawValue.dropFirst(scheme.count)).trimmedOfBlanks
         return token.isEmpty ? nil : token
     }
 
-    /// The parameters, such as those of `Digest`; empty if a token follows the scheme.
+    /// The parameters, as with `Digest`; empty if a token follows the scheme.
     public var parameters: [HTTPField.Parameter] {
         Authorization.Challenge.list(parsing: rawValue).first?.parameters ?? []
     }
 
-    /// The part that identifies the user: all of it, except for `Digest`, whose responses differ each time.
+    /// The part that identifies the user.
+    ///
+    /// The identity is the entire value, except for `Digest`, whose responses are different each time.
     var identity: String {
         let parameters = parameters
         guard scheme.equalsIgnoringASCIICase("Digest"), !parameters.isEmpty else { return rawValue.trimmedOfBlanks }
         return ["username", "username*", "realm"].map { parameters[named: $0] ?? "" }.joined(separator: "\n")
     }
 
-    /// The user's name and password of the scheme `Basic`; `nil` for other schemes, or if they can't be read.
+    /// The user name and password of the scheme `Basic`; `nil` for other schemes, or if they can't be decoded.
     public var basicCredentials: (username: String, password: String)? {
         guard scheme.equalsIgnoringASCIICase("Basic"), let token, let data = Data(base64Encoded: token),
             let text = String(data: data, encoding: .utf8), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
@@ -95,25 +97,25 @@ public struct Authorization: Sendable, Hashable {
 }
 
 extension Authorization: HTTPField.Value, DescribedMirror {
-    /// The credentials themselves, if they can be sent.
+    /// Returns the credentials if they can be sent, and throws an error otherwise.
     ///
-    /// - Throws: ``InvalidValue``, which doesn't show them.
+    /// - Throws: ``InvalidValue``, which doesn't reveal the credentials.
     public func validated() throws(InvalidValue) -> Authorization {
-        let reason = reason ?? (rawValue.isFieldValue ? nil : "has a control character")
+        let reason = invalidityReason ?? (rawValue.isFieldValue ? nil : "has a control character")
         if let reason { throw InvalidValue(.headerValue, "of Authorization \(reason)") }
         return self
     }
 
     /// The scheme, without the secret.
     public var description: String {
-        // A text that doesn't look like a scheme may be the secret itself.
+        // A string that doesn't start with a scheme may be the secret itself.
         let isScheme = scheme != rawValue && ASCIISet.label.containsAll(scheme)
         return isScheme ? "\(scheme.shortened(to: 16)) <redacted>" : "<redacted>"
     }
 }
 
 extension Authorization {
-    /// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
+    /// A server's or proxy's challenge, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
     ///
     /// ```swift
     /// let challenges = response.headers[values: .wwwAuthenticate].flatMap(Authorization.Challenge.list(parsing:))
@@ -122,33 +124,34 @@ extension Authorization {
     public struct Challenge: Sendable, Hashable, CustomStringConvertible {
         /// The scheme, such as `Basic` or `Bearer`.
         public let scheme: String
-        /// The token behind the scheme, such as the blob of `Negotiate`; `nil` if parameters or nothing follow the
-        /// scheme.
+        /// The token after the scheme, as with `Negotiate`; `nil` if the scheme has parameters or nothing after it.
         public let token: String?
-        /// The parameters, in their order.
+        /// The parameters, in the order in which they were sent.
         public let parameters: [HTTPField.Parameter]
 
-        /// Makes a challenge.
+        /// Creates a challenge.
         public init(_ scheme: String, token: String? = nil, parameters: [HTTPField.Parameter] = []) {
             self.scheme = scheme
             self.token = token
             self.parameters = parameters
         }
 
-        /// The value of the first parameter of a name, or `nil` if the challenge doesn't have it.
+        /// The value of the first parameter with this name, or `nil` if the challenge doesn't have it.
         public subscript(name: String) -> String? { parameters[named: name] }
 
-        /// The part of the server that the credentials are for.
+        /// The protection space on the server that the credentials are valid for.
         public var realm: String? { self["realm"] }
 
-        /// Reads the challenges of a field, of which there may be several; invalid ones are skipped.
+        /// Parses the challenges in the value of a field, and skips invalid ones.
         ///
-        /// A challenge in which a quote is left open is invalid, and ends the field: a text that a server only quotes never
-        /// becomes a challenge. Read repeated fields one by one.
+        /// A challenge with an unterminated quote is invalid, and so is everything after it in the field. This way,
+        /// text that a server quotes can never become a challenge. If the field is repeated, parse each value
+        /// separately.
         ///
-        /// - Complexity: O(n) in the length of the text.
+        /// - Complexity: O(n) in the length of the string.
         public static func list(parsing text: String) -> [Challenge] {
-            // Commas separate both challenges and parameters: only the text before a parameter tells which.
+            // Commas separate challenges as well as parameters. Only the text before a parameter distinguishes the two
+            // cases.
             var challenges: [Challenge] = []
             var scheme: String?
             var token: String?
@@ -178,13 +181,14 @@ extension Authorization {
                     token = text.isEmpty ? nil : text
                 }
             }
-            // The challenge with the open quote is invalid: without its algorithm, for example, it would be another one.
+            // Drop a challenge whose parameter has an unterminated quote, because it would have a different meaning
+            // without that parameter, such as its algorithm.
             var rest = unread.map { FieldScanner($0) }
             if rest?.parameter() == nil { finish() }
             return challenges
         }
 
-        /// The challenge as it stands in the field.
+        /// The challenge as it appears in the field.
         public var description: String {
             let parts = [token].compactMap(\.self) + parameters.map(\.description)
             return parts.isEmpty ? scheme : "\(scheme) \(parts.joined(separator: ", "))"
@@ -193,14 +197,15 @@ extension Authorization {
 }
 
 extension FieldScanner {
-    /// Returns the scheme with which a challenge begins; `nil` if something else is next.
+    /// Returns the scheme at the start of a challenge; `nil` if something else comes next.
     fileprivate func scheme() -> String? {
         var scanner = self
         let name = scanner.token()
         return name.isEmpty || !scanner.isAtEnd && scanner.next != UInt8(ascii: " ") ? nil : name
     }
 
-    /// Reads `name=value`; `nil` if something else is next, such as a token with padding at its end (`abc==`).
+    /// Reads `name=value`; returns `nil` if something else comes next, such as a token that ends with padding
+    /// (`abc==`).
     fileprivate mutating func parameter() -> HTTPField.Parameter? {
         let name = token()
         skipBlanks()

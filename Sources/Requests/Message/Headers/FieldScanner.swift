@@ -1,19 +1,19 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Reads the pieces of field values: tokens, quoted strings, blanks, delimiters (RFC 9110, 5.6).
+/// Reads the elements of field values, such as tokens, quoted strings, whitespace and delimiters (RFC 9110, 5.6).
 ///
-/// It never fails and only goes forward, so every parser built on it takes linear time. A missing piece is `nil` or
-/// empty.
+/// The scanner never fails and only moves forward, so every parser built on it runs in linear time. It returns `nil` or
+/// an empty string if the requested element isn't next.
 package struct FieldScanner {
     private let bytes: [UInt8]
     private var position = 0
-    /// Whether the text has ended within a quoted string.
+    /// Whether the string ended inside a quoted string.
     private(set) var hasOpenQuote = false
-    /// Whether text right after a closing quote, in a member of a list, shows that a quote is missing before it.
+    /// Whether text directly follows a closing quote in a list member, which means that an earlier quote is missing.
     private(set) var hasMisplacedQuote = false
 
-    /// Starts at the beginning of a text.
+    /// Creates a scanner at the beginning of a string.
     init(_ text: some StringProtocol) {
         bytes = Array(text.utf8)
     }
@@ -21,7 +21,7 @@ package struct FieldScanner {
     /// The next byte, or `nil` at the end.
     var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// Whether all bytes were read.
+    /// Whether all bytes have been read.
     var isAtEnd: Bool { position == bytes.count }
 
     /// Skips spaces and tabs.
@@ -29,7 +29,7 @@ package struct FieldScanner {
         skip(while: ASCII.isBlank)
     }
 
-    /// Skips the bytes that fulfil the condition.
+    /// Skips bytes while they fulfil the condition.
     mutating func skip(while condition: (UInt8) -> Bool) {
         while position < bytes.count, condition(bytes[position]) { position += 1 }
     }
@@ -41,28 +41,30 @@ package struct FieldScanner {
         return true
     }
 
-    /// Reads the bytes that fulfil the condition.
+    /// Reads bytes while they fulfil the condition.
     mutating func text(while condition: (UInt8) -> Bool) -> String {
         let start = position
         skip(while: condition)
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Reads a token; empty if the next byte isn't part of one.
+    /// Reads a token; returns an empty string if the next byte isn't part of one.
     mutating func token() -> String {
         text(while: ASCIISet.token.contains)
     }
 
-    /// Reads all digits as a decimal number; `nil` if their count isn't in the range, or the number is too large.
+    /// Reads all consecutive digits as a decimal number.
+    ///
+    /// Returns `nil` if the number of digits isn't in the range, or if the number is too large.
     mutating func number<Number: FixedWidthInteger>(_ digits: ClosedRange<Int> = 1...Int.max) -> Number? {
         let text = text(while: ASCII.isDigit)
         return digits.contains(text.utf8.count) ? Number(text) : nil
     }
 
-    /// Reads a quoted string without its quotes and escapes; `nil` if the next byte isn't a quote.
+    /// Reads a quoted string without its quotes and escapes; returns `nil` if the next byte isn't a quote.
     ///
-    /// A string without a closing quote ends with the text, and sets ``hasOpenQuote``: in a field with one value, other
-    /// readers do the same.
+    /// Without a closing quote, the quoted string extends to the end, and ``hasOpenQuote`` is set. Other parsers do the
+    /// same in a field with a single value.
     mutating func quotedString() -> String? {
         guard skip("\"") else { return nil }
         var content: [UInt8] = []
@@ -80,22 +82,23 @@ package struct FieldScanner {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Reads the value of a parameter: a quoted string, or everything up to the next delimiter.
+    /// Reads a parameter value, which is a quoted string, or everything up to the next delimiter.
     mutating func parameterValue(upTo delimiter: Unicode.Scalar) -> String {
         skipBlanks()
         let end = UInt8(ascii: delimiter)
         guard let quoted = quotedString() else { return text { $0 != end }.trimmedOfBlanks }
-        // Readers ignore the text between the closing quote and the delimiter.
+        // Skip text between the closing quote and the delimiter, as other parsers do.
         skip { $0 != end }
         return quoted
     }
 
-    /// Reads parameters, each after a semicolon, up to the end of the text.
+    /// Reads parameters up to the end of the string, each of which follows a semicolon.
     ///
-    /// Common errors of servers are accepted, as browsers do: blanks anywhere, a missing quote at the end. Parameters
-    /// whose name isn't a token are skipped, and so are those behind the 64th: callers compare each with each.
+    /// Common errors are accepted, as browsers do: extra whitespace, or a missing quote at the end. Parameters whose
+    /// name isn't a token are skipped. At most 64 parameters are read, because callers compare each one with all
+    /// others.
     ///
-    /// - Parameter emptyValue: The value of a parameter without one; `nil`, the default, skips such parameters.
+    /// - Parameter emptyValue: The value for a parameter without one; `nil`, the default, skips such parameters.
     /// - Returns: The parameters, in their order.
     mutating func parameters(emptyValue: String? = nil) -> [HTTPField.Parameter] {
         var parameters: [HTTPField.Parameter] = []
@@ -113,36 +116,37 @@ package struct FieldScanner {
 // MARK: - Lists
 
 extension FieldScanner {
-    /// Returns the members of a list, without the empty ones and without blanks around them (RFC 9110, 5.6.1).
+    /// Returns the members of a list, without empty members and surrounding whitespace (RFC 9110, 5.6.1).
     ///
-    /// Each line is read alone. If a quoted string has no end, nothing shows where it should have ended: the member is
-    /// dropped, with the rest of its line. Text right after a closing quote shows that a quote before it is missing: the
-    /// member is read, and the rest of its line is dropped. So a text that a server only quotes never becomes a member.
-    /// Later lines are read.
+    /// Each line is parsed separately. If a quoted string is unterminated, its end is unknown, so this member and the
+    /// rest of the line are dropped. Text directly after a closing quote means that an earlier quote is missing, so the
+    /// rest of the line after this member is dropped. This way, text that a server quotes can never become a member.
+    /// The following lines are still parsed.
     ///
     /// - Parameters:
-    ///   - lines: The values of all fields of a name, in their order.
-    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character, as by default; not in an
-    ///     entity tag.
+    ///   - lines: The values of all fields with a name, in their order.
+    ///   - hasEscapes: Whether a backslash escapes the next character of a quoted string; true by default, but false
+    ///     for entity tags.
     /// - Returns: The members, in their order.
     package static func members(of lines: some Sequence<String>, hasEscapes: Bool = true) -> [String] {
         lines.flatMap { split($0, hasEscapes: hasEscapes).members }
     }
 
-    /// Returns the elements of one line of a list; what ``members(of:hasEscapes:)`` drops is the last element.
+    /// Returns the elements of one line of a list, including what ``members(of:hasEscapes:)`` drops, as the last
+    /// element.
     ///
-    /// Use it if an element that can't be read mustn't be overlooked, such as an unknown coding.
+    /// Use this method if an element that can't be parsed mustn't be ignored, such as an unknown content coding.
     package static func elements(of line: String) -> [String] {
         let (members, unread) = split(line)
         return unread.map { members + [$0] } ?? members
     }
 
-    /// Splits a line at its commas, except for those in quoted strings, and up to a misplaced quote.
+    /// Splits a line at commas outside of quoted strings, up to a misplaced quote.
     ///
     /// - Parameters:
     ///   - line: The value of one field.
-    ///   - hasEscapes: Whether a backslash in a quoted string escapes the next character.
-    /// - Returns: The members, and the text after the last of them that can't be read; `nil` if all is read.
+    ///   - hasEscapes: Whether a backslash escapes the next character of a quoted string.
+    /// - Returns: The members, and the remaining text that can't be parsed; `nil` if everything was parsed.
     static func split(_ line: String, hasEscapes: Bool = true) -> (members: [String], unread: String?) {
         var members: [String] = []
         var scanner = FieldScanner(line)
@@ -157,10 +161,10 @@ extension FieldScanner {
         return (members, nil)
     }
 
-    /// Reads the rest of a member of a list, up to the comma that ends it.
+    /// Reads the rest of a list member, up to the comma that ends it.
     ///
-    /// - Parameter hasEscapes: Whether a backslash in a quoted string escapes the next character.
-    /// - Returns: The rest, without the comma; `nil` if a quote is open in it.
+    /// - Parameter hasEscapes: Whether a backslash escapes the next character of a quoted string.
+    /// - Returns: The rest without the comma; `nil` if it contains an unterminated quote.
     mutating func restOfMember(hasEscapes: Bool = true) -> String? {
         let start = position
         while let byte = next, byte != UInt8(ascii: ",") {
@@ -192,14 +196,18 @@ extension FieldScanner {
 // MARK: - Time
 
 extension FieldScanner {
-    /// Reads the name of a month, of which the first three letters count if it may be longer; `nil` for other words.
-    mutating func month(isShort: Bool = true) -> Int? {
+    /// Reads the name of a month; returns `nil` for other words.
+    ///
+    /// If `isAbbreviated` is false, the name may be longer, and only its first three letters count.
+    mutating func month(isAbbreviated: Bool = true) -> Int? {
         let name = text(while: ASCII.isLetter)
-        let start = isShort ? name : String(name.prefix(3))
+        let start = isAbbreviated ? name : String(name.prefix(3))
         return CivilTime.months.firstIndex { $0.equalsIgnoringASCIICase(start) }.map { $0 + 1 }
     }
 
-    /// Reads the time of a day, such as `08:49:37`, with a number of digits in each part.
+    /// Reads a time of day, such as `08:49:37`.
+    ///
+    /// Each component must have a number of digits in the given range.
     mutating func clock(digits: ClosedRange<Int> = 2...2) -> (hour: Int, minute: Int, second: Int)? {
         guard let hour: Int = number(digits), skip(":"), let minute: Int = number(digits), skip(":"),
             let second: Int = number(digits)
@@ -211,14 +219,14 @@ extension FieldScanner {
 // MARK: - Field value
 
 extension String {
-    /// The string as the value of a parameter: unchanged if it is a token, else as a quoted string (RFC 9110, 5.6.4).
+    /// The string as a parameter value, that is, unchanged if it is a token, or as a quoted string (RFC 9110, 5.6.4).
     ///
-    /// A control character has no escaped form. It stays, and is refused with the field that contains it.
+    /// Control characters can't be escaped. They are kept, and fail the validation of the field.
     var asParameterValue: String {
         isToken ? self : quoted
     }
 
-    /// The string as a quoted string, with quotes and backslashes escaped.
+    /// The string in quotes, with quotes and backslashes escaped.
     var quoted: String {
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
         for byte in utf8 {

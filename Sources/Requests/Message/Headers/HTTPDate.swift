@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A time as it stands in a header field, in whole seconds (RFC 9110, 5.6.7).
+/// A time in a header field, in whole seconds (RFC 9110, 5.6.7).
 ///
 /// ```swift
 /// HTTPDate(.now).rawValue                                            // Sun, 06 Nov 1994 08:49:37 GMT
@@ -13,10 +13,9 @@ import Foundation
 public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible, HTTPField.Value {
     private let secondsSinceEpoch: Int64
 
-    /// Takes a time, without the fraction of its second.
+    /// Creates a value from a time, and drops the fraction of its second.
     ///
-    /// The years of a field have four digits: a time before the year 1 or after 9999 becomes the nearest one that can
-    /// be sent.
+    /// Years are sent with four digits, so a time before the year 1 or after 9999 becomes the nearest possible time.
     public init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         secondsSinceEpoch = seconds.isNaN ? 0 : Int64(min(max(seconds, Self.earliest), Self.latest))
@@ -32,10 +31,10 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
     /// The time.
     public var date: Date { Date(timeIntervalSince1970: TimeInterval(secondsSinceEpoch)) }
 
-    /// The time in the form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The time as it is sent, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var rawValue: String { CivilTime(secondsSinceEpoch: secondsSinceEpoch).httpDate }
 
-    /// The value as it stands in the field.
+    /// The time as it appears in the field.
     public var description: String { rawValue }
 
     /// Orders times from earlier to later.
@@ -47,19 +46,20 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
 // MARK: - Parsing
 
 extension HTTPDate {
-    /// Reads a time in any of the three forms that a server may send; `nil` for any other text, such as `0` or `-1`.
+    /// Parses a time in any of the three formats that HTTP allows; `nil` for any other string, such as `0` or `-1`.
     ///
-    /// The name of the day isn't checked against the date.
+    /// The day of the week isn't checked against the date.
     ///
     /// - Parameters:
     ///   - text: The value of a field.
-    ///   - now: The present. A year of two digits is the latest that isn't more than fifty years ahead of it.
+    ///   - now: The current time. A two-digit year is the latest possible year that is at most fifty years in the
+    ///     future.
     public init?(parsing text: String, now: Date = Date()) {
         var scanner = FieldScanner(text.trimmedOfBlanks)
         let weekday = scanner.text(while: ASCII.isLetter)
         let isShort = CivilTime.shortWeekdays.contains { $0.equalsIgnoringASCIICase(weekday) }
         guard isShort || CivilTime.weekdays.contains(where: { $0.equalsIgnoringASCIICase(weekday) }),
-            let time = scanner.skip(",") ? scanner.fieldTime(now) : isShort ? scanner.unixTime() : nil,
+            let time = scanner.skip(",") ? scanner.fixedOrRFC850Date(now) : isShort ? scanner.asctimeDate() : nil,
             scanner.isAtEnd, time.isValid
         else { return nil }
         self.init(time)
@@ -67,8 +67,8 @@ extension HTTPDate {
 }
 
 extension FieldScanner {
-    /// Reads ` 06 Nov 1994 08:49:37 GMT`, or ` 06-Nov-94 08:49:37 GMT` (RFC 850).
-    fileprivate mutating func fieldTime(_ now: Date) -> CivilTime? {
+    /// Reads ` 06 Nov 1994 08:49:37 GMT`, or the obsolete ` 06-Nov-94 08:49:37 GMT` (RFC 850).
+    fileprivate mutating func fixedOrRFC850Date(_ now: Date) -> CivilTime? {
         guard skip(" "), let day: Int = number(2...2) else { return nil }
         let isOld = skip("-")
         guard isOld || skip(" "), let month = month(), skip(isOld ? "-" : " ") else { return nil }
@@ -78,11 +78,11 @@ extension FieldScanner {
         let zone = token()
         guard zone.equalsIgnoringASCIICase("GMT") || zone.equalsIgnoringASCIICase("UTC") else { return nil }
         let time = CivilTime(year: year, month: month, day: day, clock: clock)
-        return isOld ? time.inCentury(before: now) : time
+        return isOld ? time.resolvingCentury(near: now) : time
     }
 
-    /// Reads ` Nov  6 08:49:37 1994`, the form of C's `asctime`.
-    fileprivate mutating func unixTime() -> CivilTime? {
+    /// Reads ` Nov  6 08:49:37 1994`, the format of C's `asctime`.
+    fileprivate mutating func asctimeDate() -> CivilTime? {
         guard skip(" "), let month = month(), skip(" ") else { return nil }
         let isPadded = skip(" ")
         guard let day: Int = number(isPadded ? 1...1 : 2...2), skip(" "), let clock = clock(), skip(" "),
@@ -93,12 +93,12 @@ extension FieldScanner {
 }
 
 extension CivilTime {
-    /// The latest time with these last two digits of the year that isn't more than fifty years ahead.
-    fileprivate func inCentury(before now: Date) -> CivilTime {
+    /// Returns the latest time with the same last two digits of the year that is at most fifty years in the future.
+    fileprivate func resolvingCentury(near now: Date) -> CivilTime {
         var (time, limit) = (self, CivilTime(secondsSinceEpoch: Int64(HTTPDate(now).date.timeIntervalSince1970)))
         limit.year += 50
         time.year += (limit.year - time.year) / 100 * 100
-        // Both may be days that don't exist, such as the 29th of February fifty years after one.
+        // Compare components, because either date may not exist, such as February 29 fifty years after a leap year.
         if limit.components.lexicographicallyPrecedes(time.components) { time.year -= 100 }
         return time
     }

@@ -3,52 +3,55 @@
 
 import Foundation
 
-/// Fields that make a request conditional, or ask for a part of the resource (RFC 9110, 13 and 14).
+/// Fields for conditional requests and range requests (RFC 9110, 13 and 14).
 extension HTTPField {
-    /// Applies the request only if the representation differs from these: the question of a cache.
+    /// Applies the request only if the representation matches none of the tags, as caches do for revalidation.
     ///
-    /// Without any, the request is applied only if there is no representation at all, which keeps a `PUT` from
-    /// replacing one.
+    /// Without tags, the request is applied only if the resource has no representation, so that a `PUT` can't replace
+    /// one.
     public static func ifNoneMatch(_ tags: HTTPField.EntityTag...) -> HTTPField { list(.ifNoneMatch, tags) }
 
-    /// Applies the request only if the representation is one of these: this keeps a change from overwriting another.
+    /// Applies the request only if the representation matches one of the tags, so that it can't overwrite newer
+    /// changes.
     ///
-    /// Without any, the request is applied only if there is a representation.
+    /// Without tags, the request is applied only if the resource has a representation.
     public static func ifMatch(_ tags: HTTPField.EntityTag...) -> HTTPField { list(.ifMatch, tags) }
 
-    /// Applies the request only if the resource changed since.
+    /// Applies the request only if the resource has changed since a date.
     public static func ifModifiedSince(_ date: Date) -> HTTPField { HTTPField(.ifModifiedSince, date) }
 
-    /// Applies the request only if the resource hasn't changed since.
+    /// Applies the request only if the resource hasn't changed since a date.
     public static func ifUnmodifiedSince(_ date: Date) -> HTTPField { HTTPField(.ifUnmodifiedSince, date) }
 
-    /// Applies the range only to this representation, and otherwise asks for the whole.
+    /// Requests the range only if the representation matches the tag; otherwise the server sends the entire
+    /// representation.
     ///
-    /// Only a strong tag guarantees equal bytes; a weak one is refused when the request is built.
+    /// Only a strong tag guarantees equal bytes, so a weak tag fails the request when it is built.
     public static func ifRange(_ tag: HTTPField.EntityTag) -> HTTPField {
         let flaw = tag.isWeak ? InvalidValue(.headerValue, "of If-Range is a weak tag") : tag.flaw
         return HTTPField(.ifRange, tag.rawValue, flaw: flaw)
     }
 
-    /// Applies the range only if the resource hasn't changed since, and otherwise asks for the whole.
+    /// Requests the range only if the resource hasn't changed since a date; otherwise the server sends the entire
+    /// representation.
     public static func ifRange(_ date: Date) -> HTTPField { HTTPField(.ifRange, date) }
 
-    /// Asks for the bytes of these positions, the first of which is 0.
+    /// Requests the bytes at these positions; the first position is 0.
     public static func range(_ positions: ClosedRange<Int64>) -> HTTPField {
         range(from: positions.lowerBound, "\(positions.lowerBound)-\(positions.upperBound)")
     }
 
-    /// Asks for the bytes from a position to the end.
+    /// Requests the bytes from a position to the end.
     public static func range(_ positions: PartialRangeFrom<Int64>) -> HTTPField {
         range(from: positions.lowerBound, "\(positions.lowerBound)-")
     }
 
-    /// Asks for the last `count` bytes.
+    /// Requests the last `count` bytes.
     public static func range(last count: Int64) -> HTTPField {
         range(from: count, "-\(count)")
     }
 
-    /// The units in which parts can be requested; `none` if parts aren't supported.
+    /// Declares the unit in which ranges can be requested; `none` if ranges aren't supported.
     public static func acceptRanges(_ unit: String = "bytes") -> HTTPField { HTTPField(.acceptRanges, unit) }
 
     private static func range(from position: Int64, _ bytes: String) -> HTTPField {
@@ -64,38 +67,41 @@ extension HTTPField {
 
 // MARK: - Preferences
 
-/// Fields that state the caller's preferences, the best first (RFC 9110, 12).
+/// Fields for content negotiation, with the most preferred value first (RFC 9110, 12).
 ///
-/// The first value has the weight 1, and each following one 0.1 less, down to 0.1. A value with a weight of its own
-/// keeps it.
+/// The first value has the weight 1. The weight of each following value is 0.1 lower, down to 0.1. A value that already
+/// has a weight keeps it.
 extension HTTPField {
-    /// The media types that the caller can read.
+    /// Declares the media type that the caller accepts.
     public static func accept(_ type: MediaType) -> HTTPField { accept([type]) }
 
-    /// The media types that the caller can read, the best first: `application/json, application/xml;q=0.9`.
+    /// Declares the media types that the caller accepts, most preferred first:
+    /// `application/json, application/xml;q=0.9`.
     public static func accept(_ types: [MediaType]) -> HTTPField {
         HTTPField(.accept, weighted(types.map(\.rawValue)), flaw: types.lazy.compactMap(\.flaw).first)
     }
 
-    /// The languages that the caller prefers, the best first, as tags such as `en-GB`.
+    /// Declares the languages that the caller prefers, most preferred first, as tags such as `en-GB`.
     public static func acceptLanguage(_ languages: String...) -> HTTPField { acceptLanguage(languages) }
 
-    /// The languages that the caller prefers, the best first, as tags such as `en-GB`.
+    /// Declares the languages that the caller prefers, most preferred first, as tags such as `en-GB`.
     public static func acceptLanguage(_ languages: [String]) -> HTTPField { preference(.acceptLanguage, languages) }
 
-    /// The language that the caller prefers.
+    /// Declares the language that the caller prefers.
     public static func acceptLanguage(_ locale: Locale) -> HTTPField { acceptLanguage(locale.identifier(.bcp47)) }
 
-    /// The codings of the content that the caller can read, the best first, such as `br` and `gzip`.
+    /// Declares the content codings that the caller accepts, most preferred first, such as `br` and `gzip`.
     ///
-    /// A transport sets the codings that it can decode. Set the field only to restrict them, such as to `identity`, or
-    /// to decode the content yourself.
+    /// By default, transports declare the codings that they can decode. Set the field only to restrict them, for
+    /// example to `identity`, or to decode the content yourself.
     public static func acceptEncoding(_ codings: String...) -> HTTPField { preference(.acceptEncoding, codings) }
 
-    /// The character sets that the caller can read, the best first.
+    /// Declares the character sets that the caller accepts, most preferred first.
     public static func acceptCharset(_ charsets: String...) -> HTTPField { preference(.acceptCharset, charsets) }
 
-    /// A preference may be a whole list with weights, as configurations have it; then no weight is added.
+    /// Creates the field of a preference.
+    ///
+    /// A value may be an entire list with weights, as in configurations, and is then sent unchanged.
     private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
         let invalid = values.first { $0.isEmpty || !(ASCIISet.token + ";,= ").containsAll($0) }
         let flaw = invalid.map { InvalidValue(.headerValue, "of \(name) has an invalid character", excerpt: $0) }
@@ -114,16 +120,16 @@ extension HTTPField {
 }
 
 extension Duration {
-    /// The delay that `Retry-After` asks for, as a number of seconds or as a date (RFC 9110, 10.2.3); `nil` for any
-    /// other text, such as a negative number.
+    /// Parses the delay in `Retry-After`, given in seconds or as a date (RFC 9110, 10.2.3).
     ///
-    /// Accepts a fraction such as `1.5`, although RFC 9110 doesn't allow one.
+    /// Accepts a fraction such as `1.5`, although RFC 9110 doesn't allow it. Returns `nil` for any other string, such
+    /// as a negative number.
     ///
-    /// It is never negative, and at most 1,000,000,000 seconds, some thirty years, so that no clock overflows.
+    /// The delay is never negative, and at most 1,000,000,000 seconds (about thirty years), so that no clock overflows.
     ///
     /// - Parameters:
     ///   - text: The value of the field.
-    ///   - now: The present.
+    ///   - now: The current time.
     package init?(retryAfter text: String, now: Date) {
         let text = text.trimmedOfBlanks
         if text.isNumber {
@@ -137,9 +143,9 @@ extension Duration {
         }
     }
 
-    /// The delay that `Retry-After-Ms` asks for, a number of milliseconds; `nil` for any other text.
+    /// Parses the delay in `Retry-After-Ms`, given in milliseconds; returns `nil` for any other string.
     ///
-    /// Several services send this field beside `Retry-After`, which can only name whole seconds.
+    /// Several services send this field in addition to `Retry-After`, which only supports whole seconds.
     package init?(retryAfterMilliseconds text: String) {
         let text = text.trimmedOfBlanks
         guard let milliseconds = text.isNumber ? Double(text) : text.decimalFraction else { return nil }
@@ -148,7 +154,7 @@ extension Duration {
 }
 
 extension String {
-    /// The number of a text such as `1.5`; `nil` for any other text.
+    /// The number in a string such as `1.5`; `nil` for any other string.
     fileprivate var decimalFraction: Double? {
         let parts = split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { String($0).isNumber } ? Double(self) : nil

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPField {
-    /// The part of a representation that a message contains (RFC 9110, 14.4).
+    /// The range of a representation that a message contains (RFC 9110, 14.4).
     ///
     /// ```swift
     /// let range = HTTPField.ContentRange(parsing: "bytes 42-1233/1234")
@@ -10,9 +10,9 @@ extension HTTPField {
     /// HTTPField.ContentRange(unsatisfiedOf: 47022).rawValue                 // bytes */47022
     /// ```
     public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
-        /// The positions of the first and the last byte; `nil` if the requested range can't be satisfied.
+        /// The positions of the first and last byte; `nil` if the requested range can't be satisfied.
         public let positions: ClosedRange<Int64>?
-        /// The byte count of the whole; `nil` if the server doesn't know it.
+        /// The length of the entire representation in bytes; `nil` if the server doesn't know it.
         public let total: Int64?
 
         /// The value of the field.
@@ -21,32 +21,32 @@ extension HTTPField {
             return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
         }
 
-        /// The value as it stands in the field.
+        /// The range as it appears in the field.
         public var description: String { rawValue }
     }
 }
 
 extension HTTPField.ContentRange {
-    /// Makes the range of a part.
+    /// Creates the range of a partial response.
     ///
-    /// Positions that no byte can have are refused when the message is built: ``validated()``.
+    /// Positions that no byte can have fail the message when it is built; see ``validated()``.
     public init(_ positions: ClosedRange<Int64>, of total: Int64? = nil) {
         self.init(positions: positions, total: total)
     }
 
-    /// Makes the answer to a range that can't be satisfied: the byte count of the whole.
+    /// Creates the value for a range that can't be satisfied, with the length of the entire representation.
     public init(unsatisfiedOf total: Int64) {
         self.init(positions: nil, total: total)
     }
 }
 
 extension HTTPField.ContentRange: HTTPField.Value {
-    /// Reads the value of a field; `nil` if it isn't a range of bytes, or contradicts itself.
+    /// Parses the value of a field; `nil` if it isn't a byte range, or contradicts itself.
     ///
-    /// A last position before the first, or outside the whole, makes a range that must not be trusted (RFC 9110, 14.4);
-    /// so does a number above 2⁶³. The unit is read without regard to case.
+    /// A range is invalid if its last position precedes the first, or is beyond the end of the representation (RFC
+    /// 9110, 14.4). So is a number of 2⁶³ or more. The unit is compared without regard to case.
     ///
-    /// - Complexity: O(n) in the length of the text.
+    /// - Complexity: O(n) in the length of the string.
     public init?(parsing text: String) {
         var scanner = FieldScanner(text)
         scanner.skipBlanks()
@@ -70,9 +70,9 @@ extension HTTPField.ContentRange: HTTPField.Value {
         guard isConsistent else { return nil }
     }
 
-    /// The range itself, if it can be sent.
+    /// Returns the range if it can be sent, and throws an error otherwise.
     ///
-    /// - Throws: ``InvalidValue`` if a position is negative or outside the whole.
+    /// - Throws: ``InvalidValue`` if a position is negative, or beyond the end of the representation.
     public func validated() throws(InvalidValue) -> HTTPField.ContentRange {
         guard isConsistent else {
             throw InvalidValue(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)

@@ -2,44 +2,44 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPField {
-    /// The validator of a representation: it shows whether the representation has changed (RFC 9110, 8.8.3).
+    /// The entity tag of a representation, which shows whether it has changed (RFC 9110, 8.8.3).
     ///
     /// ```swift
     /// let tag = HTTPField.EntityTag(parsing: response.headers[.eTag] ?? "")         // "xyzzy" or W/"xyzzy"
     /// let next = HTTPField.ifNoneMatch(tag)
     /// ```
     public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
-        /// The text between the quotes.
+        /// The string between the quotes.
         public let value: String
-        /// Whether representations with the same tag may differ in their bytes, though not in their meaning.
+        /// Whether representations with the same tag may differ in their bytes, but not in their meaning.
         public let isWeak: Bool
 
-        /// Makes a tag; a strong one by default.
+        /// Creates a tag; a strong one by default.
         public init(_ value: String, isWeak: Bool = false) {
             self.value = value
             self.isWeak = isWeak
         }
 
-        /// Whether both stand for the same bytes: the comparison for ranges and for changes.
+        /// Returns whether both tags identify the same bytes, as range requests and updates require.
         public func matchesStrongly(_ other: EntityTag) -> Bool {
             !isWeak && !other.isWeak && value == other.value
         }
 
-        /// Whether both stand for the same meaning: the comparison for caches.
+        /// Returns whether both tags identify the same meaning, as cache validation requires.
         public func isWeaklyEqual(to other: EntityTag) -> Bool {
             value == other.value
         }
 
-        /// The tag as it stands in a field.
+        /// The tag as it appears in a field.
         public var rawValue: String { "\(isWeak ? "W/" : "")\"\(value)\"" }
 
-        /// The value as it stands in the field.
+        /// The tag as it appears in a field.
         public var description: String { rawValue }
     }
 }
 
 extension HTTPField.EntityTag: HTTPField.Value {
-    /// Reads a tag; `nil` if the text isn't one.
+    /// Parses a tag; `nil` if the string isn't one.
     ///
     /// Tags without quotes, which some servers send, are accepted.
     public init?(parsing text: String) {
@@ -55,16 +55,16 @@ extension HTTPField.EntityTag: HTTPField.Value {
         guard isValid else { return nil }
     }
 
-    /// Reads the tags of an `If-Match` or `If-None-Match` field; invalid ones are skipped.
+    /// Parses the tags in the value of an `If-Match` or `If-None-Match` field, and skips invalid ones.
     ///
-    /// - Complexity: O(n) in the length of the text.
+    /// - Complexity: O(n) in the length of the string.
     public static func list(parsing text: String) -> [HTTPField.EntityTag] {
         FieldScanner.members(of: [text], hasEscapes: false).compactMap(HTTPField.EntityTag.init(parsing:))
     }
 
-    /// The tag itself, if it can be sent: it has no quote, blank or control character.
+    /// Returns the tag if it is valid, that is, contains no quotes, whitespace or control characters.
     ///
-    /// - Throws: ``InvalidValue``.
+    /// - Throws: ``InvalidValue`` if the tag isn't valid.
     public func validated() throws(InvalidValue) -> HTTPField.EntityTag {
         guard isValid else { throw InvalidValue(.headerValue, "isn't a valid entity tag", excerpt: value) }
         return self

@@ -4,7 +4,7 @@
 import Foundation
 
 extension HTTPField {
-    /// A link in the header of a response: where it leads, and how that is related to the response (RFC 8288).
+    /// A link in the header of a response, with its target and its relation to the response (RFC 8288).
     ///
     /// ```swift
     /// // Link: </repos?page=2>; rel="next", </repos?page=9>; rel="last"; title*=UTF-8''Ende
@@ -12,52 +12,53 @@ extension HTTPField {
     /// response.links.first { $0.title == "Ende" }
     /// ```
     ///
-    /// - Warning: The address is what the server says, and may lead anywhere.
-    ///   ``RequestQueue/pages(_:by:prefetching:session:)`` follows such links without the caller's credentials where
-    ///   they lead to another origin.
+    /// - Warning: The target comes from the server and may lead anywhere. If a link leads to another origin,
+    ///   ``RequestQueue/pages(_:by:prefetching:session:)`` follows it without the caller's credentials.
     public struct Link: Sendable, Hashable, DescribedMirror {
-        /// The address as it stands in the field; it may be relative.
+        /// The target URL as it appears in the field; it may be relative.
         public let target: String
-        /// The parameters in their order, `rel` and `anchor` included.
+        /// The parameters in their order, including `rel` and `anchor`.
         public let parameters: [HTTPField.Parameter]
-        /// The address of the response; `nil` if it isn't known.
+        /// The URL of the response; `nil` if it isn't known.
         public let base: URL?
 
-        /// The kinds of the link, in lower case, such as `next` and `prev`; empty if the link has none.
+        /// The relation types of the link, in lower case, such as `next` and `prev`; empty if the link has none.
         ///
-        /// Kinds of an application's own are addresses.
+        /// Relation types defined by applications are URLs.
         public var relations: [String] {
             let text = self[parameter: "rel"] ?? ""
             return text.lowercasedASCII.split { $0 == " " || $0 == "\t" }.map(String.init)
         }
 
-        /// The text that describes the link to people; that of `title*`, which names its character set, comes first.
+        /// The human-readable title of the link.
+        ///
+        /// A `title*` parameter, which specifies its character set, takes precedence.
         public var title: String? {
             let extended = parameters.lazy.filter { $0.name == "title*" }.compactMap(\.value.decodedExtendedValue)
             return extended.first ?? self[parameter: "title"]
         }
 
-        /// The value of the first parameter of a name; `nil` without one.
+        /// The value of the first parameter with this name; `nil` if there is none.
         public subscript(parameter name: String) -> String? { parameters[named: name] }
 
-        /// The absolute address that the link leads to; `nil` if it isn't one of `http` or `https`.
+        /// The absolute target URL; `nil` if its scheme isn't `http` or `https`.
         ///
-        /// A user and a password in it are left out: they are the server's choice.
+        /// A user and a password in the target are removed, because the server has chosen them.
         public var url: URL? { URL(reference: target, of: base) }
 
-        /// Whether the link belongs to the response, and not to another resource that its `anchor` names.
+        /// Whether the link belongs to the response, and not to another resource that its `anchor` specifies.
         public var isOfResponse: Bool {
             guard let anchor = self[parameter: "anchor"], !anchor.isEmpty else { return true }
             guard let base, let context = URL(reference: anchor, of: base) else { return false }
             return context.withoutFragment == URL(reference: base.absoluteString, of: nil)?.withoutFragment
         }
 
-        /// The link as it stands in a field, with the secrets that may be in its addresses.
+        /// The link as it appears in a field, including any secrets in its URLs.
         public var rawValue: String {
             parameters.reduce("<\(target)>") { "\($0); \($1)" }
         }
 
-        /// The link as it stands in a field, without the secrets in its addresses.
+        /// The link as it appears in a field, without the secrets in its URLs.
         public var description: String { Redaction.addresses(in: rawValue) }
     }
 }
@@ -65,14 +66,15 @@ extension HTTPField {
 // MARK: - Parsing
 
 extension HTTPField.Link {
-    /// Reads the links of all fields of one response; text that isn't a link ends its field (RFC 8288, B.2).
+    /// Parses the links in all `Link` fields of a response; text that isn't a link ends its field (RFC 8288, B.2).
     ///
-    /// So does a link with a quote that is left open, or has text right after it, because a quote is missing before: a
-    /// text that a server only quotes never becomes a link. Of a repeated parameter, the first counts.
+    /// A field also ends at a link with an unterminated quote, or with text directly after a closing quote, which means
+    /// that an earlier quote is missing. This way, text that a server quotes can never become a link. If a parameter is
+    /// repeated, the first one is used.
     ///
     /// - Parameters:
     ///   - values: The values of the fields, in their order.
-    ///   - base: The address of the response.
+    ///   - base: The URL of the response.
     /// - Returns: The links, in their order.
     /// - Complexity: O(n) in the length of the values.
     public static func parse(_ values: some Sequence<String>, of base: URL? = nil) -> [HTTPField.Link] {
@@ -85,13 +87,13 @@ extension HTTPField.Link {
     }
 
     private init?(from scanner: inout FieldScanner, of base: URL?) {
-        // Elements of the list may be empty (RFC 9110, 5.6.1).
+        // List elements may be empty (RFC 9110, 5.6.1).
         scanner.skip { " \t,".utf8.contains($0) }
         guard scanner.skip("<") else { return nil }
         let target = scanner.text { $0 != UInt8(ascii: ">") }
         guard scanner.skip(">") else { return nil }
         guard var rest = scanner.restOfMember().map({ FieldScanner($0) }) else { return nil }
-        // The text between a target and its parameters is ignored.
+        // Ignore text between the target and its parameters.
         rest.skip { $0 != UInt8(ascii: ";") }
         let parameters = rest.parameters(emptyValue: "").map { parameter in
             HTTPField.Parameter(parameter.name.lowercasedASCII, parameter.value)

@@ -2,43 +2,42 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPField {
-    /// Where a field of a request came from, and whether it may go to other origins.
+    /// The source of a request's header field, and whether the field may be sent to other origins.
     struct Provenance: Sendable {
         /// The code that set the field.
         enum Source: Sendable {
-            /// Not known yet: set since the engine handed the request over.
+            /// The field was set since the engine passed the request on, by code that isn't known yet.
             case unattributed
-            /// The caller, on the request itself: it stays if an interceptor changes the address.
+            /// The caller set the field on the request itself. It stays if an interceptor changes the URL.
             case caller
-            /// The environment.
+            /// The environment set the field.
             case environment
-            /// An interceptor.
+            /// An interceptor set the field.
             case interceptor
-            /// The body: it stays behind with the body.
+            /// The field belongs to the body, and is removed together with it.
             case body
-            /// The library, for the protocol of the request: it goes wherever the request goes.
+            /// The library set the field for the protocol of the request. It is sent to any origin.
             case library
         }
 
-        /// The code that set the field.
         var source = Source.unattributed
-        /// Whether `crossOriginHeaders` names the field.
+        /// Whether `crossOriginHeaders` contains the name of the field.
         var isAllowedCrossOrigin = false
     }
 
-    /// Returns the field as one that the library has set.
+    /// Returns a copy of the field that is attributed to the library.
     func attributedToLibrary() -> HTTPField {
         var field = self
         field.provenance.source = .library
         return field
     }
 
-    /// Whether the field follows its request to another origin.
+    /// Returns whether the field stays in its request when the request moves to another origin.
     ///
     /// - Parameters:
-    ///   - change: The distance to the other origin.
-    ///   - withContent: Whether the content of the request follows.
-    /// - Returns: Whether it does.
+    ///   - change: The change of origin.
+    ///   - withContent: Whether the content of the request stays too.
+    /// - Returns: Whether the field stays.
     fileprivate func follows(_ change: OriginChange, withContent: Bool) -> Bool {
         guard change != .none else { return true }
         guard !Name.boundToOrigin.contains(name) else { return false }
@@ -50,17 +49,17 @@ extension HTTPField {
         }
     }
 
-    /// Whether the field describes the content, and makes no sense without it.
+    /// Whether the field describes the content, and has no meaning without it.
     var isAboutContent: Bool { provenance.source == .body || name.isAboutContent }
 }
 
 extension HTTPField.Name {
-    /// Fields that don't follow to another origin, even if they are released.
+    /// Fields that are never sent to another origin, even if `crossOriginHeaders` contains their name.
     fileprivate static let boundToOrigin: Set<Self> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .host,
     ]
 
-    /// Whether a field of that name says nothing about the user, so that any origin may receive it.
+    /// Whether a field with this name reveals nothing about the user, so that any origin may receive it.
     fileprivate var isSafeCrossOrigin: Bool {
         Self.safeCrossOrigin.contains(self) || self == .accept || hasPrefix("accept-") || hasPrefix("if-")
             || isAboutContent
@@ -80,12 +79,12 @@ extension HTTPField.Name {
 }
 
 extension HTTPHeaders {
-    /// Removes the fields that don't follow their request to another origin, and returns their names.
+    /// Removes the fields that must not be sent to another origin, and returns their names.
     ///
     /// - Parameters:
-    ///   - change: The distance to the other origin.
-    ///   - withContent: Whether the content of the request follows.
-    ///   - sources: The sources whose fields stay in any case.
+    ///   - change: The change of origin.
+    ///   - withContent: Whether the content of the request stays.
+    ///   - sources: The sources whose fields always stay.
     /// - Returns: The names of the removed fields.
     /// - Complexity: O(n) in the number of fields.
     mutating func removeFields(
@@ -94,11 +93,11 @@ extension HTTPHeaders {
         except sources: Set<HTTPField.Provenance.Source> = []
     ) -> [HTTPField.Name] {
         guard change != .none else { return [] }
-        // A mark on one field of a name holds for all of them.
+        // If one field is marked as secret, all fields with the same name are secret.
         markSecrets(markedSecrets)
         var removed: HTTPHeaders = []
         removeAll { field in
-            // A `Host` is that of an address, whoever has set it.
+            // `Host` belongs to the previous URL, whoever has set it.
             let stays =
                 sources.contains(field.provenance.source)
                 && (field.name != .host || field.provenance.source == .unattributed)
@@ -109,10 +108,10 @@ extension HTTPHeaders {
         return removed.names
     }
 
-    /// Whether a field was set since the request was handed over.
+    /// Whether any field was set since the engine passed the request on.
     var hasUnattributedFields: Bool { contains { $0.provenance.source == .unattributed } }
 
-    /// Attributes the fields that were set since the request was handed over.
+    /// Attributes the fields that were set since the engine passed the request on.
     ///
     /// - Complexity: O(n) in the number of fields; nothing is copied if there are none.
     mutating func attribute(to source: HTTPField.Provenance.Source) {
@@ -120,7 +119,7 @@ extension HTTPHeaders {
         update { if $0.provenance.source == .unattributed { $0.provenance.source = source } }
     }
 
-    /// Releases some fields for other origins.
+    /// Allows the fields with these names to be sent to other origins.
     mutating func allowCrossOrigin(_ names: Set<HTTPField.Name>) {
         guard !names.isEmpty, contains(where: { names.contains($0.name) }) else { return }
         update { if names.contains($0.name) { $0.provenance.isAllowedCrossOrigin = true } }
@@ -128,26 +127,26 @@ extension HTTPHeaders {
 }
 
 extension HTTPRequest {
-    /// Leaves behind what doesn't follow the request to another origin, and notes the names of the fields.
+    /// Removes everything that must not be sent to another origin, and records the names of the removed fields.
     ///
     /// - Parameters:
-    ///   - change: The distance to the other origin.
-    ///   - sources: The sources whose fields stay in any case.
+    ///   - change: The change of origin.
+    ///   - sources: The sources whose fields always stay.
     mutating func leaveOrigin(
         _ change: OriginChange,
         except sources: @autoclosure () -> Set<HTTPField.Provenance.Source> = []
     ) {
-        // Before the set is made: most requests stay where they are.
+        // Return before evaluating `sources`, because most requests stay at their origin.
         guard change != .none else { return }
         let names = headers.removeFields(leftBehindBy: change, withContent: !body.isEmpty, except: sources())
         fields.notes.withheldHeaders += names.filter { !fields.notes.withheldHeaders.contains($0) }
-        // The other server has never seen the credentials, and its refusal doesn't concern them.
+        // The other server has never seen the credentials, so its rejection doesn't apply to them.
         fields.notes.credentialGenerations = [:]
     }
 
-    /// Leaves behind what was added since the request has left its origin.
+    /// Removes everything that was added after the request left its origin.
     ///
-    /// - Parameter change: The distance to the origin that it has left.
+    /// - Parameter change: The change of origin that has already happened.
     mutating func leaveOriginAgain(after change: OriginChange) {
         guard change != .none else { return }
         fields.notes.originChange = max(fields.notes.originChange, change)

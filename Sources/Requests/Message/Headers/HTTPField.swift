@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// One header line: a name and a value (RFC 9110, 5).
+/// A header field with a name and a value (RFC 9110, 5).
 ///
-/// Commonly used fields are made of typed values, and your own are one line each:
+/// Create common fields from typed values, and declare your own in one line each:
 ///
 /// ```swift
 /// let headers: HTTPHeaders = [.accept(.json), .authorization(.bearer("abc")), HTTPField("X-Attempt", 2)]
@@ -15,123 +15,127 @@ import Foundation
 /// }
 /// ```
 ///
-/// A field isn't checked when it is made, since a subscript or a literal can't throw. It is checked when its request is
-/// built: an invalid name or value is an error that names the piece. Nothing is dropped, and nothing invalid is sent.
+/// Creating a field doesn't validate it, because subscripts and literals can't throw. Building the request does, and
+/// throws an error that names the part that is invalid. Nothing is silently dropped, and nothing invalid is sent.
 public struct HTTPField: Sendable, Hashable, DescribedMirror {
     /// The name, compared without regard to case.
     public var name: Name
-    /// The value, as it stands on the line.
+    /// The value as it appears in the message.
     public var value: String { didSet { flaws = [] } }
-    // At most one, in an array since an inline error would enlarge every field, and almost no field has one.
+    // At most one error, in an array, because an inline optional would enlarge every field and almost no field has an
+    // error.
     private var flaws: [InvalidValue] = []
-    // Not compared: a field is the same one, whoever has set it.
-    private var origin = IgnoredInEquality(value: Provenance())
+    // Excluded from comparison, because equal fields may come from different sources.
+    private var provenanceStorage = IgnoredInEquality(value: Provenance())
 
-    /// Makes a field.
+    /// Creates a field.
     public init(_ name: Name, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// Makes a field of a typed value.
+    /// Creates a field from a typed value.
     ///
-    /// A value that can't be sent leaves ``value`` empty, and its error is thrown when the request is built.
+    /// If the value can't be sent, ``value`` is empty, and building the request throws the value's error.
     public init(_ name: Name, _ value: some HTTPField.Value) {
         self.init(name, value.rawValue, flaw: value.flaw)
     }
 
-    /// Makes a field of a number.
+    /// Creates a field from a number.
     public init(_ name: Name, _ value: some BinaryInteger) {
         self.init(name, value.description)
     }
 
-    /// Makes a field of a time, such as `Sun, 06 Nov 1994 08:49:37 GMT`, in whole seconds.
+    /// Creates a field from a time, such as `Sun, 06 Nov 1994 08:49:37 GMT`, in whole seconds.
     public init(_ name: Name, _ date: Date) {
         self.init(name, HTTPDate(date).rawValue)
     }
 
-    /// Makes a field of a locale: its language tag, such as `en-US` (BCP 47).
+    /// Creates a field with the language tag of a locale, such as `en-US` (BCP 47).
     public init(_ name: Name, _ locale: Locale) {
         self.init(name, locale.identifier(.bcp47))
     }
 
-    /// Makes a field of a value, which is left out if it has an error.
+    /// Creates a field from a value, or an empty field with an error.
     init(_ name: Name, _ value: String, flaw: InvalidValue?) {
         self.init(name, flaw == nil ? value : "")
         flaws = flaw.map { [$0] } ?? []
     }
 
-    /// The error of the typed value that the field was made of.
+    /// The error of the typed value that the field was created from.
     var flaw: InvalidValue? { flaws.first }
 
     /// Where the field came from.
     var provenance: Provenance {
-        get { origin.value }
-        set { origin.value = newValue }
+        get { provenanceStorage.value }
+        set { provenanceStorage.value = newValue }
     }
 
-    /// The name and the value, without a secret value and without secrets in addresses.
+    /// The name and the value.
+    ///
+    /// Secret values, and secrets in URLs, are redacted.
     public var description: String {
         "\(name): \(name.isSensitive ? "<redacted>" : Redaction.value(of: self))"
     }
 
-    /// Whether the value is a valid field value (RFC 9110, 5.5): no CR, LF, NUL or other control character.
+    /// Whether the value is a valid field value (RFC 9110, 5.5), that is, contains no CR, LF, NUL or other control
+    /// character.
     package var hasValidValue: Bool { value.isFieldValue }
 }
 
 // MARK: - Values
 
-/// Commonly used fields, made of typed values.
+/// Common fields, created from typed values.
 extension HTTPField {
-    /// The media type of the content.
+    /// Creates a `Content-Type` field, with the media type of the content.
     public static func contentType(_ type: MediaType) -> HTTPField { HTTPField(.contentType, type) }
 
-    /// The presentation of the content, with a suggested file name.
+    /// Creates a `Content-Disposition` field, with the presentation of the content and a suggested file name.
     public static func contentDisposition(_ disposition: HTTPField.ContentDisposition) -> HTTPField {
         HTTPField(.contentDisposition, disposition)
     }
 
-    /// The length of the content, in bytes.
+    /// Creates a `Content-Length` field, with the length of the content in bytes.
     ///
-    /// Not needed in a request: the transport knows the length of the body, and refuses one that differs.
+    /// Requests don't need this field. The library knows the length of the body, and rejects any other value.
     public static func contentLength(_ length: Int64) -> HTTPField { HTTPField(.contentLength, length) }
 
-    /// The credentials of the caller.
+    /// Creates an `Authorization` field, with the caller's credentials.
     public static func authorization(_ authorization: Authorization) -> HTTPField {
         HTTPField(.authorization, authorization)
     }
 
-    /// The credentials for a proxy.
+    /// Creates a `Proxy-Authorization` field, with the credentials for a proxy.
     public static func proxyAuthorization(_ authorization: Authorization) -> HTTPField {
         HTTPField(.proxyAuthorization, authorization)
     }
 
-    /// The key of the caller, in `X-API-Key`.
+    /// Creates an `X-API-Key` field, with the caller's key.
     public static func apiKey(_ key: String) -> HTTPField { HTTPField(.apiKey, key) }
 
-    /// The program that makes the request, such as `Recipes/2.1`.
+    /// Creates a `User-Agent` field, with the program that makes the request, such as `Recipes/2.1`.
     public static func userAgent(_ userAgent: String) -> HTTPField { HTTPField(.userAgent, userAgent) }
 
-    /// The caching directives of the message.
+    /// Creates a `Cache-Control` field, with the caching directives of the message.
     public static func cacheControl(_ control: CacheControl) -> HTTPField { HTTPField(.cacheControl, control) }
 
-    /// The caching directives of the message.
+    /// Creates a `Cache-Control` field, with the caching directives of the message.
     public static func cacheControl(_ directives: CacheControl.Directive...) -> HTTPField {
         cacheControl(CacheControl(directives))
     }
 
-    /// The cookies that the caller sends back.
+    /// Creates a `Cookie` field, with the cookies that the caller sends back.
     public static func cookie(_ cookies: Cookie...) -> HTTPField { cookie(cookies) }
 
-    /// The cookies that the caller sends back.
+    /// Creates a `Cookie` field, with the cookies that the caller sends back.
     public static func cookie(_ cookies: [Cookie]) -> HTTPField {
         let value = cookies.map(\.rawValue).joined(separator: "; ")
         return HTTPField(.cookie, value, flaw: cookies.lazy.compactMap(\.flaw).first)
     }
 
-    /// A key that makes the server treat a repeated request as the same one; a new key by default.
+    /// Creates an `Idempotency-Key` field, by which a server recognizes a repeated request; with a new key by default.
     ///
-    /// The field stays the same over retries, so make one for each action that must happen once.
+    /// Retries send the same key, so create a new field for each action that must happen only once.
     public static func idempotencyKey(_ key: String = UUID().uuidString) -> HTTPField {
         HTTPField(.idempotencyKey, key)
     }
@@ -147,25 +151,25 @@ extension HTTPField {
         /// The value, without quotes and escapes.
         public var value: String
 
-        /// Makes a parameter.
+        /// Creates a parameter.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
 
-        /// The parameter as it stands in a field: the value is quoted if it isn't a token.
+        /// The parameter as it appears in a field, with the value quoted if it isn't a token.
         public var description: String { "\(name)=\(value.asParameterValue)" }
     }
 }
 
 extension HTTPField.Parameter: Hashable {
-    /// Compares names without regard to case, and values with regard to it, except those of `charset`.
+    /// Compares parameters, ignoring the case of names and of `charset` values, but not of other values.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         guard lhs.name.equalsIgnoringASCIICase(rhs.name) else { return false }
         return lhs.isCharset ? lhs.value.equalsIgnoringASCIICase(rhs.value) : lhs.value == rhs.value
     }
 
-    /// Hashes what is compared.
+    /// Hashes the parameter in a way that is consistent with the comparison.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name.lowercasedASCII)
         hasher.combine(isCharset ? value.lowercasedASCII : value)
@@ -175,7 +179,9 @@ extension HTTPField.Parameter: Hashable {
 }
 
 extension [HTTPField.Parameter] {
-    /// The value of the first parameter of a name; setting it replaces that parameter in its place, `nil` removes it.
+    /// Accesses the value of the first parameter with this name.
+    ///
+    /// Setting it replaces the parameter in place, or removes it if the new value is `nil`.
     subscript(named name: String) -> String? {
         get { first { $0.name.equalsIgnoringASCIICase(name) }?.value }
         set {
@@ -189,26 +195,26 @@ extension [HTTPField.Parameter] {
         }
     }
 
-    /// The parameters without those that repeat a name: the first counts.
+    /// The parameters without repeated names; the first parameter of each name is kept.
     var withoutRepetitions: Self {
         count < 2 ? self : reduce(into: []) { if $0[named: $1.name] == nil { $0.append($1) } }
     }
 
-    /// The error in the parameters: a name that isn't a token, or a control character in a value.
+    /// Returns an error if the name of a parameter isn't a token, or if a value contains a control character.
     ///
     /// - Parameters:
-    ///   - piece: The piece of the request that the parameters belong to.
+    ///   - kind: The kind of value that the parameters belong to.
     ///   - prefix: The beginning of the error's reason, such as `of Content-Disposition `.
-    /// - Returns: The error, or `nil` if nothing is wrong.
-    func flaw(_ piece: InvalidValue.Kind, _ prefix: String = "") -> InvalidValue? {
+    /// - Returns: The error, or `nil` if all parameters are valid.
+    func flaw(_ kind: InvalidValue.Kind, _ prefix: String = "") -> InvalidValue? {
         for parameter in self {
             guard parameter.name.isToken else {
                 let reason = prefix + "has an invalid parameter name"
-                return InvalidValue(piece, reason, excerpt: parameter.name)
+                return InvalidValue(kind, reason, excerpt: parameter.name)
             }
             guard parameter.value.isFieldValue else {
                 let reason = prefix + "has a control character in \(parameter.name.shortened())"
-                return InvalidValue(piece, reason, excerpt: parameter.value)
+                return InvalidValue(kind, reason, excerpt: parameter.value)
             }
         }
         return nil
@@ -216,10 +222,11 @@ extension [HTTPField.Parameter] {
 }
 
 extension HTTPField {
-    /// A value with a text form for a header field, such as ``MediaType`` or ``CacheControl``.
+    /// A typed value of a header field, such as ``MediaType`` or ``CacheControl``.
     ///
-    /// Conform a type of your own to it if a field of your service has a structure. It can then be the value of an
-    /// ``HTTPField``. If ``validated()`` throws, building the request fails with its error:
+    /// Conform your own type to this protocol if a field of your service has a structure. You can then create an
+    /// ``HTTPField`` from a value of that type. If ``validated()`` throws an error, building the request fails with
+    /// that error:
     ///
     /// ```swift
     /// struct Priority: HTTPField.Value {
@@ -229,12 +236,14 @@ extension HTTPField {
     /// let field = HTTPField("Priority", Priority(urgency: 1))
     /// ```
     public protocol Value: Sendable {
-        /// The value as it stands in the field.
+        /// The value as it appears in the field.
         var rawValue: String { get }
 
-        /// The value itself, if it can be sent; by default if ``rawValue`` has no control character.
+        /// Returns the value if it can be sent, and throws an error otherwise.
         ///
-        /// - Throws: ``InvalidValue`` that names the invalid piece.
+        /// The default implementation throws an error if ``rawValue`` contains a control character.
+        ///
+        /// - Throws: ``InvalidValue`` that names the invalid part.
         func validated() throws(InvalidValue) -> Self
     }
 }
@@ -250,9 +259,9 @@ extension HTTPField.Value {
         }
     }
 
-    /// The value itself, if ``rawValue`` has no control character.
+    /// Returns the value if ``rawValue`` contains no control character.
     ///
-    /// - Throws: ``InvalidValue`` if it has one.
+    /// - Throws: ``InvalidValue`` if it contains one.
     public func validated() throws(InvalidValue) -> Self {
         guard rawValue.isFieldValue else { throw InvalidValue(.headerValue, "has a control character") }
         return self

@@ -4,25 +4,26 @@
 import Foundation
 
 extension HTTPHeaders {
-    /// The program and its languages: `User-Agent`, and `Accept-Language` where the system knows the user's languages,
-    /// which it does on Apple platforms only.
+    /// The default header fields, which describe the program (`User-Agent`) and the user's languages
+    /// (`Accept-Language`).
     ///
-    /// Every request has them unless it, or its ``RequestEnvironment``, sets others: some servers refuse requests
-    /// without `User-Agent`. Both reveal something about the user, and can be left out:
+    /// `Accept-Language` is included only on Apple platforms, where the system knows the user's languages. Every
+    /// request sends these fields, unless it or its ``RequestEnvironment`` sets other values, because some servers
+    /// reject requests without `User-Agent`. Both fields reveal something about the user, so you can omit them:
     ///
     /// ```swift
     /// let client = HTTPClient(baseURL: url) { $0.headers = [] }
     /// ```
     ///
-    /// `Accept-Encoding` isn't among them: a transport sets the codings that it can decode, and content in any other
-    /// would arrive undecoded.
+    /// `Accept-Encoding` isn't included, because transports declare the codings that they can decode themselves.
+    /// Content in any other coding would arrive undecoded.
     public static let `default` = HTTPHeaders(
         [languages, .userAgent(RunningProgram.userAgent)].compactMap { $0?.attributedToLibrary() }
     )
 
     private static var languages: HTTPField? {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux names the same language for every user, whatever the environment says.
+        // Foundation on Linux reports the same language for every user, whatever the environment variables specify.
         nil
         #else
         .preferredLanguages(Locale.preferredLanguages)
@@ -31,7 +32,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPField {
-    /// The first six of the languages that are valid language tags; `nil` if there are none.
+    /// Creates an `Accept-Language` field with the first six valid language tags; returns `nil` if there are none.
     static func preferredLanguages(_ languages: [String]) -> HTTPField? {
         let tags = languages.filter { language in
             !language.isEmpty && language.utf8.count <= 35 && ASCIISet.label.containsAll(language)
@@ -40,9 +41,9 @@ extension HTTPField {
     }
 }
 
-/// The identification of the running program.
+/// Describes the running program for the `User-Agent` field.
 enum RunningProgram {
-    /// The name and version of this library.
+    /// The product token of this library, with its name and version.
     static let library = "Requests/0.1.0"
 
     /// The value of `User-Agent` for the running program.
@@ -57,7 +58,9 @@ enum RunningProgram {
         )
     }
 
-    /// The system; on Linux without its version, that of the kernel, which tells an attacker what is unpatched.
+    /// The operating system and its version.
+    ///
+    /// On Linux the version is omitted, because the version of the kernel would tell attackers what is unpatched.
     private static var system: String {
         #if os(Linux)
         systemName
@@ -85,11 +88,11 @@ enum RunningProgram {
         #endif
     }
 
-    /// The value of `User-Agent` (RFC 9110, 10.1.5):
+    /// Returns a value for `User-Agent` (RFC 9110, 10.1.5), such as
     /// `Recipes/2.1 (com.example.recipes; build:42; iOS 17.0.1) Requests/0.1.0`.
     ///
-    /// Unknown parts are left out. Whatever an application's bundle contains, the value is a valid field of a few
-    /// hundred bytes.
+    /// Unknown parts are omitted. The result is always a valid field value of a few hundred bytes, whatever the
+    /// application's bundle contains.
     static func userAgent(
         name: String,
         version: String? = nil,
@@ -97,12 +100,12 @@ enum RunningProgram {
         build: String? = nil,
         system: String
     ) -> String {
-        // At most 64 bytes of a text, with `_` in the place of bytes that aren't allowed.
+        // Truncates a string to 64 bytes, and replaces bytes that aren't allowed with `_`.
         func fit(_ text: String, _ allowed: ASCIISet) -> String {
             String(decoding: text.utf8.prefix(64).map { allowed.contains($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         }
-        let pieces = [name.isEmpty ? "Unknown" : name, version ?? ""].filter { !$0.isEmpty }
-        let product = pieces.map { fit($0, .token) }.joined(separator: "/")
+        let parts = [name.isEmpty ? "Unknown" : name, version ?? ""].filter { !$0.isEmpty }
+        let product = parts.map { fit($0, .token) }.joined(separator: "/")
         let comment = [bundle, build.map { "build:\($0)" }, system].compactMap(\.self).map { fit($0, .token + " :/") }
         return "\(product) (\(comment.joined(separator: "; "))) \(library)"
     }

@@ -4,15 +4,15 @@
 import Foundation
 
 extension URLRequest {
-    /// The header fields, in alphabetical order; Foundation keeps neither theirs nor fields of the same name apart.
+    /// The header fields, in alphabetical order, because Foundation loses their order and joins repeated fields.
     ///
-    /// Invalid fields aren't dropped here; they are refused when this library runs the request.
+    /// Invalid fields aren't dropped here, but fail the request when this library runs it.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(allHTTPHeaderFields ?? [:]) }
         set { allHTTPHeaderFields = newValue.dictionary }
     }
 
-    /// The method, `GET` where none is set.
+    /// The method; `GET` if none is set.
     public var method: HTTPMethod {
         get { HTTPMethod(httpMethod ?? "GET") }
         set { httpMethod = newValue.rawValue }
@@ -20,16 +20,18 @@ extension URLRequest {
 }
 
 extension HTTPURLResponse {
-    /// The header fields; Foundation keeps neither their order nor fields of the same name apart.
+    /// The header fields.
+    ///
+    /// Foundation loses their order and joins repeated fields.
     public var headers: HTTPHeaders { HTTPHeaders(self) }
 }
 
 extension HTTPHeaders {
-    /// Takes over the header fields of a Foundation response.
+    /// Creates headers from a Foundation response.
     ///
-    /// Foundation joins fields of the same name with commas. `Set-Cookie` alone may not be joined (RFC 9110, 5.3),
-    /// since the dates in it have commas too; it is taken apart again where a comma is followed by a name and `=`. So
-    /// are `Age`, `Content-Range` and `Content-Type`, which have one value.
+    /// Foundation joins repeated fields with commas. `Set-Cookie` must not be joined (RFC 9110, 5.3), because its dates
+    /// also contain commas, so this initializer splits it at each comma before a name and `=`. It also splits `Age`,
+    /// `Content-Range` and `Content-Type`, which can have only one value.
     ///
     /// - Complexity: O(n) in the size of the fields.
     public init(_ response: HTTPURLResponse) {
@@ -41,15 +43,15 @@ extension HTTPHeaders {
         )
     }
 
-    /// Takes over the header fields of one name of a Foundation response.
+    /// Creates headers from the fields with one name in a Foundation response.
     init(_ response: HTTPURLResponse, only name: HTTPField.Name) {
         self.init(response.value(forHTTPHeaderField: name.rawValue).map { Self.fields(name, $0) } ?? [])
     }
 
     private static func fields(_ name: HTTPField.Name, _ value: String) -> [HTTPField] {
         switch name {
-        case .setCookie: value.joinedCookies.map { HTTPField(name, $0) }
-        // Repeated by mistake: no valid value has a comma outside of quotes.
+        case .setCookie: value.splitCookies.map { HTTPField(name, $0) }
+        // A comma outside of quotes means that the field was repeated by mistake, because no valid value contains one.
         case .age, .contentRange, .contentType: FieldScanner.elements(of: value).map { HTTPField(name, $0) }
         default: [HTTPField(name, value)]
         }
@@ -58,13 +60,13 @@ extension HTTPHeaders {
 
 extension String {
     /// The values of several `Set-Cookie` fields that were joined with commas.
-    fileprivate var joinedCookies: [String] {
+    fileprivate var splitCookies: [String] {
         var cookies: [Substring] = []
-        for piece in utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(Substring.init) {
-            if let last = cookies.last, !piece.beginsWithCookie {
-                cookies[cookies.endIndex - 1] = self[last.startIndex..<piece.endIndex]
+        for part in utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(Substring.init) {
+            if let last = cookies.last, !part.beginsWithCookie {
+                cookies[cookies.endIndex - 1] = self[last.startIndex..<part.endIndex]
             } else {
-                cookies.append(piece)
+                cookies.append(part)
             }
         }
         return cookies.map { String($0.trimmedOfBlanks) }
@@ -72,7 +74,7 @@ extension String {
 }
 
 extension Substring {
-    /// Whether a name and `=` come first: the rest of a date, and that of a quoted value, have none.
+    /// Whether the string starts with a name and `=`, unlike the rest of a date or of a quoted value.
     fileprivate var beginsWithCookie: Bool {
         let text = utf8.drop { $0 == UInt8(ascii: " ") }
         let name = text.prefix { $0 > 0x20 && $0 != 0x7F && !";,=".utf8.contains($0) }
@@ -83,8 +85,9 @@ extension Substring {
 // MARK: - HTTPHeaders
 
 extension URLSessionConfiguration {
-    /// The header fields of every request of the session, in alphabetical order; Foundation keeps neither theirs nor
-    /// fields of the same name apart.
+    /// The header fields that the session adds to every request, in alphabetical order.
+    ///
+    /// Foundation loses their order and joins repeated fields.
     public var headers: HTTPHeaders {
         get {
             let fields = (httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }

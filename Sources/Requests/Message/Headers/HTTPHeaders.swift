@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The header fields of a message: ordered, repeatable, looked up without regard to case (RFC 9110, 5.3).
+/// The header fields of a message: ordered, repeatable, and looked up without regard to case (RFC 9110, 5.3).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = [.accept(.json), .authorization(.bearer("abc"))]
@@ -13,38 +13,39 @@ import Foundation
 /// headers[values: .setCookie]      // ["a=1", "b=2"]
 /// ```
 ///
-/// - Complexity: A look-up is O(n) in the number of fields, which is small: a linear scan is faster than hashing there.
+/// - Complexity: A look-up is O(n) in the number of fields. Messages have few fields, for which a linear scan is faster
+///   than hashing.
 public struct HTTPHeaders: Sendable, Hashable {
     private var fields: [HTTPField]
 
-    /// Makes headers of fields, in their order; none by default.
+    /// Creates headers from fields, in their order; empty by default.
     public init(_ fields: [HTTPField] = []) {
         self.fields = fields
     }
 
-    /// Makes headers of a dictionary, in the alphabetical order of the names, so that the order is always the same.
+    /// Creates headers from a dictionary, sorted by name so that the order is deterministic.
     @_disfavoredOverload
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPField(HTTPField.Name($0.key), $0.value) })
     }
 
-    /// Makes headers of a literal, in its order, with names that are known at run time.
+    /// Creates headers from a dictionary literal, in its order, with names as strings.
     ///
-    /// A name may be repeated. The names are checked when the request is built.
+    /// A name may be repeated. The names are validated when the request is built.
     public init(_ fields: KeyValuePairs<String, String>) {
         self.init(fields.map { HTTPField(HTTPField.Name($0.key), $0.value) })
     }
 
-    /// The value of a field, or `nil` if the headers don't have it; setting it replaces every field of the name, `nil`
-    /// removes them.
+    /// Accesses the value of the field with this name; `nil` if there is none.
     ///
-    /// A repeated field is read as one list, joined with `, ` (RFC 9110, 5.2); `Cookie` is joined with `; ` (RFC 6265,
-    /// 5.4). `Set-Cookie` and fields with a single value, such as `Content-Type`, can't be joined: this is their first
-    /// value, and ``subscript(values:)`` has all.
+    /// Setting a value replaces all fields with this name; setting `nil` removes them. Repeated fields are read as a
+    /// list, joined with `, ` (RFC 9110, 5.2), or with `; ` for `Cookie` (RFC 6265, 5.4). `Set-Cookie` and fields with
+    /// a single value, such as `Content-Type`, can't be joined. For these, this subscript returns the first value, and
+    /// ``subscript(values:)`` returns all.
     public subscript(name: HTTPField.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
-            // Almost every field occurs once: nothing is allocated for it.
+            // Almost every field occurs only once, and then no array is allocated.
             guard fields[(first + 1)...].contains(where: { $0.name == name }), !name.isSingleton else {
                 return fields[first].value
             }
@@ -55,56 +56,57 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// All fields of the name, in their order.
+    /// Returns all fields with this name, in their order.
     public subscript(fields name: HTTPField.Name) -> [HTTPField] {
         fields.filter { $0.name == name }
     }
 
-    /// The value of a field by a name that is known at run time, and checked when the request is built.
+    /// Accesses the value of a field by its name as a string, which is validated when the request is built.
     @_disfavoredOverload
     public subscript(name: String) -> String? {
         get { self[HTTPField.Name(name)] }
         set { self[HTTPField.Name(name)] = newValue }
     }
 
-    /// The values of all fields of the name, in their order.
+    /// Returns the values of all fields with this name, in their order.
     public subscript(values name: HTTPField.Name) -> [String] {
         fields.lazy.filter { $0.name == name }.map(\.value)
     }
 
-    /// Whether there is a field of the name.
+    /// Returns whether there is a field with this name.
     public func contains(_ name: HTTPField.Name) -> Bool {
         fields.contains { $0.name == name }
     }
 
-    /// Adds a field behind the others, also if there is one of the same name.
+    /// Appends a field, even if there is already one with the same name.
     public mutating func add(_ value: String, for name: HTTPField.Name) {
         add(HTTPField(name, value))
     }
 
-    /// Adds a field behind the others, also if there is one of the same name.
+    /// Appends a field, even if there is already one with the same name.
     public mutating func add(_ field: HTTPField) {
         fields.append(field)
     }
 
-    /// Replaces every field of the name by one, which takes the place of the first.
+    /// Replaces all fields with this name by a single one, at the position of the first.
     public mutating func set(_ value: String, for name: HTTPField.Name) {
         set(HTTPField(name, value))
     }
 
-    /// Replaces every field of the same name by this one, which takes the place of the first.
+    /// Replaces all fields that have the same name by this field, at the position of the first.
     ///
-    /// If a field of that name is marked as a secret, ``HTTPField/Name/isSensitive``, the new value is one as well.
+    /// If one of the replaced fields is marked as secret, the new field is secret too; see
+    /// ``HTTPField/Name/isSensitive``.
     public mutating func set(_ field: HTTPField) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
         let isMarked = fields[first...].contains { $0.name.isMarkedSecret && $0.name == field.name }
         fields[first] = field
-        // A secret stays one when its value is replaced.
+        // A secret field stays secret when its value is replaced.
         if isMarked { fields[first].name = field.name.markedSecret }
         fields[(first + 1)...].removeAll { $0.name == field.name }
     }
 
-    /// Removes every field of the name, and returns the removed fields.
+    /// Removes all fields with this name, and returns them.
     @discardableResult
     public mutating func remove(_ name: HTTPField.Name) -> [HTTPField] {
         guard contains(name) else { return [] }
@@ -113,45 +115,47 @@ public struct HTTPHeaders: Sendable, Hashable {
         return removed
     }
 
-    /// Removes every field that fulfils the condition.
+    /// Removes all fields that fulfil the condition.
     ///
     /// - Throws: Any error that the condition throws.
     public mutating func removeAll(where condition: (HTTPField) throws -> Bool) rethrows {
         try fields.removeAll(where: condition)
     }
 
-    /// Changes each field in its place.
+    /// Modifies each field in place.
     mutating func update(_ change: (inout HTTPField) -> Void) {
         for index in fields.indices { change(&fields[index]) }
     }
 
-    /// Marks the values of some fields as secrets.
+    /// Marks the fields with these names as secret.
     mutating func markSecrets(_ names: Set<HTTPField.Name>) {
         guard !names.isEmpty else { return }
         update { if names.contains($0.name) { $0.name = $0.name.markedSecret } }
     }
 
-    /// The names that are marked as secrets.
+    /// The names that are marked as secret.
     var markedSecrets: Set<HTTPField.Name> {
-        // Most headers have none: then no set is needed.
+        // Most headers have no marked names, so avoid creating a set.
         guard fields.contains(where: \.name.isMarkedSecret) else { return [] }
         return Set(fields.lazy.map(\.name).filter(\.isMarkedSecret))
     }
 
-    /// The fields whose values are secrets; if one of them is marked, all of its name.
+    /// The fields with secret values.
+    ///
+    /// If one field is marked as secret, all fields with the same name are included.
     var secrets: [HTTPField] {
         let marked = markedSecrets
         return fields.filter { $0.name.isSensitive || marked.contains($0.name) }
     }
 
-    /// Merges the fields of other headers: each of their names replaces all fields of that name here.
+    /// Merges other headers into these; each of their names replaces all fields with that name here.
     ///
-    /// A name that was marked as a secret stays one with its new value.
+    /// A name that is marked as secret stays secret with its new value.
     public mutating func merge(_ other: HTTPHeaders) {
         merge(other, from: .unattributed)
     }
 
-    /// Merges fields, and attributes those that aren't attributed yet.
+    /// Merges other headers into these, and attributes fields without a source to `source`.
     mutating func merge(_ other: HTTPHeaders, from source: HTTPField.Provenance.Source) {
         guard !other.isEmpty else { return }
         guard !isEmpty else {
@@ -159,7 +163,7 @@ public struct HTTPHeaders: Sendable, Hashable {
             return attribute(to: source)
         }
         let marked = markedSecrets
-        // A few names are compared faster than they are hashed.
+        // Comparing a few names is faster than hashing them.
         if other.count <= 8 {
             fields.removeAll { other.contains($0.name) }
         } else {
@@ -174,7 +178,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         markSecrets(marked)
     }
 
-    /// Orders the fields by their names; those of one name stay in their order.
+    /// Sorts the fields by name; fields with the same name keep their order.
     public mutating func sort() {
         // The standard library's sort is stable.
         fields.sort { $0.name < $1.name }
@@ -184,26 +188,26 @@ public struct HTTPHeaders: Sendable, Hashable {
 extension HTTPHeaders: RandomAccessCollection {
     /// The position of the first field.
     public var startIndex: Int { fields.startIndex }
-    /// The position behind the last field.
+    /// The position after the last field.
     public var endIndex: Int { fields.endIndex }
     /// The field at a position.
     public subscript(position: Int) -> HTTPField { fields[position] }
 }
 
 extension HTTPHeaders: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// Makes headers of fields, in their order.
+    /// Creates headers from fields, in their order.
     public init(arrayLiteral elements: HTTPField...) {
         self.init(elements)
     }
 
-    /// Makes headers of names and values, in their order; a name may stand there several times.
+    /// Creates headers from names and values, in their order; a name may be repeated.
     public init(dictionaryLiteral elements: (HTTPField.Name, String)...) {
         self.init(elements.map { HTTPField($0, $1) })
     }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The fields, one a line; secret values are left out.
+    /// The fields, one per line, without secret values.
     public var description: String {
         fields.map(\.description).joined(separator: "\n")
     }
@@ -212,14 +216,15 @@ extension HTTPHeaders: CustomStringConvertible {
 // MARK: - Content
 
 extension HTTPHeaders {
-    /// Whether the content has a coding such as compression, so that its byte count differs from that of the file.
+    /// Whether the content has a coding such as compression, so that its length differs from that of the decoded
+    /// content.
     package var isEncoded: Bool {
         self[values: .contentEncoding].contains {
             !$0.trimmedOfBlanks.isEmpty && !$0.equalsIgnoringASCIICase("identity")
         }
     }
 
-    /// The length of the content, if the field is one number.
+    /// The value of `Content-Length`, if it is a single valid number.
     var exactLength: Int64? {
         self[.contentLength].map(\.trimmedOfBlanks).flatMap { $0.isNumber ? Int64($0) : nil }
     }
@@ -228,7 +233,7 @@ extension HTTPHeaders {
 // MARK: - Reading
 
 extension HTTPHeaders {
-    /// The names of the fields, each once, in the order of their first fields.
+    /// The distinct names of the fields, in the order of their first occurrence.
     ///
     /// - Complexity: O(n) in the number of fields.
     public var names: [HTTPField.Name] {
@@ -236,9 +241,9 @@ extension HTTPHeaders {
         return map(\.name).filter { seen.insert($0).inserted }
     }
 
-    /// The fields by their names, as Foundation has them: one for each name, in the spelling of the first.
+    /// The fields as a dictionary, as in Foundation, with one entry per name in the spelling of its first occurrence.
     ///
-    /// Repeated fields are joined as a look-up joins them, and those of `Set-Cookie` by commas:
+    /// Repeated fields are joined as in a look-up by name, except that `Set-Cookie` fields are joined with commas.
     /// `HTTPCookie.cookies(withResponseHeaderFields:for:)` separates them again.
     ///
     /// - Complexity: O(n) in the number of fields.
@@ -254,9 +259,9 @@ extension HTTPHeaders {
         return Dictionary(values.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
     }
 
-    /// Whether other headers have the same fields, in any order of the names.
+    /// Returns whether other headers have the same fields, regardless of the order of the names.
     ///
-    /// The order of the values of one name counts, because it has a meaning (RFC 9110, 5.3). `==` is stricter: it
+    /// The order of values with the same name matters, because it has a meaning (RFC 9110, 5.3). The operator `==` also
     /// compares the order of all fields.
     ///
     /// - Complexity: O(n) in the number of fields.
@@ -268,7 +273,7 @@ extension HTTPHeaders {
 // MARK: - Secrets
 
 extension HTTPHeaders {
-    /// Marks the fields as secrets that were added to the given headers.
+    /// Marks the fields that aren't in the given headers as secret.
     mutating func markSecrets(addedTo headers: HTTPHeaders) {
         let known = Set(headers)
         markSecrets(Set(lazy.filter { !known.contains($0) }.map(\.name)))

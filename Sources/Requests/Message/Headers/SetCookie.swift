@@ -3,53 +3,59 @@
 
 import Foundation
 
-/// A cookie as a server sets it, with its scope and lifetime (RFC 6265, 4.1).
+/// A cookie as set by a server, with its scope and lifetime (RFC 6265, 4.1).
 ///
 /// ```swift
 /// let cookies = response.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
 /// ```
 ///
-/// It is the content of the field, and not yet trusted: the cookie store checks that a `Domain` belongs to the server.
+/// The cookie is parsed from the field, but not yet trusted. The cookie store checks that its `Domain` covers the
+/// server.
 public struct SetCookie: Sendable, Hashable {
-    /// Whether a request that another site led to includes the cookie.
+    /// The policy for sending the cookie with requests from other sites.
     public enum SameSite: String, Sendable, Hashable {
-        /// Never.
+        /// Cross-site requests never include the cookie.
         case strict = "Strict"
-        /// Only if a user goes there.
+        /// Only top-level navigations from other sites include the cookie.
         case lax = "Lax"
-        /// Always; the cookie has to be secure, too.
+        /// All requests include the cookie, which must also be secure.
         case none = "None"
     }
 
     /// The name.
     public var name: String
-    /// The value, as it was sent.
+    /// The value, verbatim.
     public var value: String
-    /// The domain that receives the cookie, with its subdomains, in lower case; `nil` for the host alone.
+    /// The domain that receives the cookie, including its subdomains, in lower case; `nil` for only the host.
     public var domain: String?
-    /// The path below which the cookie counts; `nil` for that of the request.
+    /// The path prefix for which the cookie is sent; `nil` uses the default path of the request.
     public var path: String?
     /// The time at which the cookie expires, or `nil` if the field has none; ``maxAge`` takes precedence.
     public var expires: HTTPDate?
-    /// The lifetime of the cookie, or `nil` if the field has none; with zero or less it expires at once.
+    /// The lifetime of the cookie, or `nil` if the field has none.
+    ///
+    /// Zero or less expires the cookie immediately.
     public var maxAge: Duration?
-    /// Whether the cookie is sent over TLS only.
+    /// Whether the cookie is sent only over TLS.
     public var isSecure = false
     /// Whether the cookie is hidden from scripts.
     public var isHTTPOnly = false
-    /// Whether requests from other sites include it; `nil` if the field doesn't say so.
+    /// Whether cross-site requests include the cookie; `nil` if the field doesn't specify it.
     public var sameSite: SameSite?
 
-    /// Makes a cookie of the session, for the host alone.
+    /// Creates a session cookie for only the host.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// The cookie as it is sent back.
+    /// The name and value of the cookie, as a client sends it back.
     public var cookie: Cookie { Cookie(name, value) }
 
-    /// The time at which the cookie expires if it was received at `now`; `nil` at the end of the session.
+    /// Returns the time at which the cookie expires, or `nil` if it expires at the end of the session.
+    ///
+    /// - Parameter now: The time at which the cookie was received.
+    /// - Returns: The expiration time.
     public func expirationDate(receivedAt now: Date) -> Date? {
         guard let maxAge else { return expires?.date }
         guard maxAge > .zero else { return .distantPast }
@@ -58,7 +64,7 @@ public struct SetCookie: Sendable, Hashable {
 }
 
 extension SetCookie: HTTPField.Value, DescribedMirror {
-    /// The cookie as it stands in the field.
+    /// The cookie as it appears in the header field.
     public var rawValue: String {
         var text = cookie.rawValue
         if let domain { text += "; Domain=\(domain)" }
@@ -71,12 +77,13 @@ extension SetCookie: HTTPField.Value, DescribedMirror {
         return text
     }
 
-    /// The name; the value may be a secret, and is left out.
+    /// The name without the value, which may be secret.
     public var description: String { cookie.description }
 
-    /// The cookie itself, if it can be sent.
+    /// Returns the cookie if it can be sent, and throws an error otherwise.
     ///
-    /// - Throws: ``InvalidValue`` if the name isn't a token, or a piece contains a semicolon or a control character.
+    /// - Throws: ``InvalidValue`` if the name isn't a token, or if any part contains a semicolon or a control
+    ///   character.
     public func validated() throws(InvalidValue) -> SetCookie {
         _ = try cookie.validated()
         for attribute in [domain, path].compactMap(\.self) {
@@ -91,25 +98,25 @@ extension SetCookie: HTTPField.Value, DescribedMirror {
 // MARK: - Parsing
 
 extension SetCookie {
-    /// Reads the value of one `Set-Cookie` field, as browsers do (RFC 6265bis, 5.6); `nil` if they would ignore it.
+    /// Parses the value of a `Set-Cookie` field as browsers do (RFC 6265bis, 5.6); `nil` if they would ignore it.
     ///
-    /// A text without `=` is the value of a cookie without a name. A cookie is ignored if it has neither a name nor a
-    /// value, a control character, or more than 4,096 bytes, or if its value pretends to be a name with a prefix such
-    /// as `__Host-`; an attribute is ignored if its value has more than 1,024 bytes. Of a repeated attribute, the last
-    /// counts.
+    /// A string without `=` is the value of a cookie without a name. A cookie is ignored if it has no name and no
+    /// value, if it contains a control character, or if it exceeds 4,096 bytes. It is also ignored if it has no name
+    /// and its value starts with a name prefix such as `__Host-`. Attributes whose value exceeds 1,024 bytes are
+    /// ignored. If an attribute is repeated, the last one is used.
     ///
-    /// - Complexity: O(n) in the length of the text.
+    /// - Complexity: O(n) in the length of the string.
     public init?(parsing text: String) {
         guard text.isFieldValue else { return nil }
-        let pieces = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        var (name, value) = pieces[0].pair
-        if name.isEmpty || !pieces[0].contains(UInt8(ascii: "=")) { (name, value) = ("", name + value) }
+        let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+        var (name, value) = parts[0].pair
+        if name.isEmpty || !parts[0].contains(UInt8(ascii: "=")) { (name, value) = ("", name + value) }
         guard !name.isEmpty || !value.isEmpty && CookieNamePrefix(of: value) == nil,
             name.utf8.count + value.utf8.count <= 4096
         else { return nil }
         self.init(name, value)
-        for piece in pieces.dropFirst() {
-            let (name, value) = piece.pair
+        for part in parts.dropFirst() {
+            let (name, value) = part.pair
             guard value.utf8.count <= 1024 else { continue }
             set(name.lowercasedASCII, to: value)
         }
@@ -118,7 +125,7 @@ extension SetCookie {
     private mutating func set(_ attribute: String, to value: String) {
         switch attribute {
         case "domain":
-            // A leading dot is ignored, unless a dot or a blank follows: no host matches such a domain anyway.
+            // A leading dot is ignored, unless a dot or whitespace follows it. No host matches such a domain anyway.
             let name = value.hasPrefix(".") ? value.dropFirst() : value[...]
             let isName = name.utf8.first.map { $0 != UInt8(ascii: ".") && !ASCII.isBlank($0) } ?? true
             let domain = (isName ? String(name) : value).lowercasedASCII
@@ -134,21 +141,21 @@ extension SetCookie {
         }
     }
 
-    /// Values above about thirty years are read as that.
+    /// Parses `Max-Age`, limited to about thirty years.
     private static func seconds(_ text: String) -> Int64? {
         if text.utf8.first == UInt8(ascii: "-") { return text.dropFirst().isNumber ? 0 : nil }
         return text.isNumber ? min(Int64(text) ?? .max, 1_000_000_000) : nil
     }
 }
 
-/// A beginning of a cookie's name that promises attributes (RFC 6265bis, 4.1.3).
+/// A prefix of a cookie's name that guarantees certain attributes (RFC 6265bis, 4.1.3).
 enum CookieNamePrefix: String, CaseIterable {
     case hostHTTP = "__Host-Http-"
     case host = "__Host-"
     case http = "__Http-"
     case secure = "__Secure-"
 
-    /// The prefix of a name, in any case; `nil` if the name promises nothing.
+    /// Finds the prefix of a cookie's name, ignoring case; `nil` if the name has none.
     init?(of name: String) {
         let name = name.lowercasedASCII.utf8
         guard let prefix = Self.allCases.first(where: { name.starts(with: $0.rawValue.lowercasedASCII.utf8) }) else {
@@ -157,16 +164,18 @@ enum CookieNamePrefix: String, CaseIterable {
         self = prefix
     }
 
-    /// Whether scripts mustn't see the cookie.
+    /// Whether the cookie must be hidden from scripts.
     ///
-    /// Each cookie with a prefix must be secure, too.
+    /// A cookie with any prefix must also be secure.
     var requiresHTTPOnly: Bool { self == .http || self == .hostHTTP }
-    /// Whether only the host, in all its paths, receives the cookie.
+    /// Whether only the host may receive the cookie, for all of its paths.
     var requiresHost: Bool { self == .host || self == .hostHTTP }
 }
 
 extension Substring.UTF8View {
-    /// The texts before and behind the first `=`, without blanks around them; without one, the whole and nothing.
+    /// The strings before and after the first `=`, without surrounding whitespace.
+    ///
+    /// Without `=`, the name is the entire string.
     fileprivate var pair: (name: String, value: String) {
         let equals = firstIndex(of: UInt8(ascii: "=")) ?? endIndex
         let value = self[equals...].dropFirst()
@@ -175,12 +184,13 @@ extension Substring.UTF8View {
 }
 
 extension CivilTime {
-    /// Reads the date of a cookie, in any order and with anything between its parts (RFC 6265, 5.1.1).
+    /// Parses the date of a cookie, whose parts may be in any order and have anything between them (RFC 6265, 5.1.1).
     init?(cookieDate text: String) {
         var (clock, day, month, year): ((hour: Int, minute: Int, second: Int)?, Int?, Int?, Int?)
-        for token in text.utf8.split(whereSeparator: ASCIISet.betweenDates.contains) {
+        for token in text.utf8.split(whereSeparator: ASCIISet.cookieDateDelimiters.contains) {
             let scanner = FieldScanner(Substring(token))
-            /// Reads at the beginning of the token; what follows the part is ignored.
+            /// Reads a part at the beginning of the token, unless it has already been read. The rest of the token is
+            /// ignored.
             func read<Part>(_ part: inout Part?, _ read: (inout FieldScanner) -> Part?) -> Bool {
                 guard part == nil else { return false }
                 var scanner = scanner
@@ -189,7 +199,7 @@ extension CivilTime {
             }
             _ =
                 read(&clock) { $0.clock(digits: 1...2) } || read(&day) { $0.number(1...2) }
-                || read(&month) { $0.month(isShort: false) } || read(&year) { $0.number(2...4) }
+                || read(&month) { $0.month(isAbbreviated: false) } || read(&year) { $0.number(2...4) }
         }
         guard let clock, let day, let month, var year else { return nil }
         if year < 70 { year += 2000 } else if year < 100 { year += 1900 }
@@ -199,11 +209,11 @@ extension CivilTime {
 }
 
 extension ASCIISet {
-    /// What separates the parts of a cookie's date (RFC 6265, 5.1.1).
-    fileprivate static let betweenDates = ASCIISet("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~")
+    /// The characters that separate the parts of a cookie's date (RFC 6265, 5.1.1).
+    fileprivate static let cookieDateDelimiters = ASCIISet("\t !\"#$%&'()*+,-./;<=>?@[\\]^_`{|}~")
 }
 
-/// A cookie as a caller sends it back: only a name and a value (RFC 6265, 4.2).
+/// A cookie as sent by a client, with only a name and a value (RFC 6265, 4.2).
 ///
 /// ```swift
 /// let headers: HTTPHeaders = [.cookie(Cookie("session", "abc"), Cookie("theme", "dark"))]
@@ -212,37 +222,40 @@ extension ASCIISet {
 public struct Cookie: Sendable, Hashable {
     /// The name.
     public var name: String
-    /// The value, as it is sent.
+    /// The value, verbatim.
     public var value: String
 
-    /// Makes a cookie.
+    /// Creates a cookie.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 
-    /// Reads the cookies of a `Cookie` field; invalid ones are skipped.
+    /// Parses the cookies in the value of a `Cookie` field, and skips invalid ones.
     ///
-    /// - Complexity: O(n) in the length of the text.
+    /// - Complexity: O(n) in the length of the string.
     public static func list(parsing text: String) -> [Cookie] {
-        text.utf8.split(separator: UInt8(ascii: ";")).compactMap { piece in
-            let (name, value) = piece.pair
-            return name.isEmpty || !piece.contains(UInt8(ascii: "=")) ? nil : Cookie(name, value)
+        text.utf8.split(separator: UInt8(ascii: ";")).compactMap { part in
+            let (name, value) = part.pair
+            return name.isEmpty || !part.contains(UInt8(ascii: "=")) ? nil : Cookie(name, value)
         }
     }
 }
 
 extension Cookie: HTTPField.Value, DescribedMirror {
-    /// The cookie as it stands in the field; without a name, the value alone.
+    /// The cookie as it appears in the field.
+    ///
+    /// A cookie without a name consists only of its value.
     public var rawValue: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-    /// The name; the value may be a secret, and is left out.
+    /// The name without the value, which may be secret.
     public var description: String { "\(name.shortened())=<redacted>" }
 
-    /// The cookie itself, if it can be sent.
+    /// Returns the cookie if it can be sent, and throws an error otherwise.
     ///
-    /// - Throws: ``InvalidValue`` if there is a name that isn't a token, or a value without a name that contains an
-    ///   equals sign, or the value has a semicolon or a control character, or a blank at either end.
+    /// - Throws: ``InvalidValue`` if the name isn't a token, or if a value without a name is empty or contains an
+    ///   equals sign. Also thrown if the value contains a semicolon, a control character, or leading or trailing
+    ///   whitespace.
     public func validated() throws(InvalidValue) -> Cookie {
         guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
             throw InvalidValue(.headerValue, "of Cookie has an invalid name", excerpt: name)

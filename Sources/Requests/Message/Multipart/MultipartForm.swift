@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A form of several parts, each a body of its own: fields, files, streams (RFC 7578, RFC 2046).
+/// A multipart form (RFC 7578, RFC 2046), whose parts can be fields, files, streams or any other bodies.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -13,60 +13,62 @@ import Foundation
 /// request.body = .multipart(form)
 /// ```
 ///
-/// It is written while it is sent, in the memory of one buffer, and its exact length is announced if the length of each
-/// part is known. If every part is replayable, each attempt writes the same form again, with the same boundary.
+/// The form is serialized while it is sent, and needs the memory of only one buffer. If the lengths of all parts are
+/// known, the exact length is announced. If all parts are replayable, each attempt sends the same form again, with the
+/// same boundary.
 ///
-/// Names, file names and headers are checked when the request is sent: text that would break out of its part is escaped
-/// if possible, and otherwise an error.
+/// Names, file names and headers are checked when the request is sent. Characters that would break out of the part's
+/// header are escaped if possible. Otherwise, the request fails.
 public struct MultipartForm: Sendable {
-    /// The kind of the message; a form by default, but for example also `multipart/mixed` or `multipart/related`.
+    /// The media type, by default `multipart/form-data`; other examples are `multipart/mixed` and `multipart/related`.
     public var type: MediaType
-    /// The text between the parts.
+    /// The boundary between the parts.
     public let boundary: String
-    /// Text before the first part, which readers skip; none by default.
+    /// The text before the first part, which receivers ignore; none by default.
     public var preamble: String?
     /// The parts, in the order in which they are sent.
     public var parts: [Part] = []
 
-    /// Makes a form without parts, with a boundary of 122 random bits of the system.
+    /// Creates a form without parts, with a boundary that contains 122 random bits from the system.
     ///
-    /// - Parameter type: The kind of the message; a form by default.
+    /// - Parameter type: The media type; `multipart/form-data` by default.
     public init(type: MediaType = .multipartFormData) {
         self.init(boundary: "requests-\(UUID().uuidString.lowercased())", type: type)
     }
 
-    /// Makes a form without parts, with a boundary of the caller's choice.
+    /// Creates a form without parts, with the given boundary.
     ///
-    /// Content must not contain the boundary, or readers find other parts; it isn't searched for it. If others choose
-    /// the content, use the random boundary, which they can't know.
+    /// The content must not contain the boundary, because a receiver would find the wrong parts. The library doesn't
+    /// search the content for the boundary. If others choose the content, use the random boundary, which they can't
+    /// guess.
     ///
     /// - Parameters:
-    ///   - boundary: The text between the parts: up to 70 letters, digits, and characters of `'()+_,-./:=? `, of which
-    ///     the last is no space (RFC 2046, 5.1.1). It is checked when the form is sent.
-    ///   - type: The kind of the message; a form by default.
+    ///   - boundary: The boundary, with 1 to 70 letters, digits and characters of `'()+_,-./:=? `, and no space at the
+    ///     end (RFC 2046, 5.1.1). It is checked when the form is sent.
+    ///   - type: The media type; `multipart/form-data` by default.
     public init(boundary: String, type: MediaType = .multipartFormData) {
         self.type = type
         self.boundary = boundary
     }
 
-    /// Adds a text field, as a browser sends an input: UTF-8, without a type.
+    /// Adds a text field in the form that browsers send, that is, in UTF-8 and without a media type.
     ///
     /// - Parameters:
     ///   - text: The value.
     ///   - name: The name of the field.
-    ///   - headers: More fields of the part's header; none by default.
+    ///   - headers: Additional header fields of the part; none by default.
     public mutating func add(_ text: String, for name: String, headers: HTTPHeaders = []) {
         add(.data(Data(text.utf8), type: nil), for: name, headers: headers)
     }
 
-    /// Adds a part of any kind: `.json(value)`, `.data(bytes, type: .png)`, `.file(url)`, `.stream(…)`.
+    /// Adds any body as a part, such as `.json(value)`, `.data(bytes, type: .png)`, `.file(url)` or `.stream(…)`.
     ///
     /// - Parameters:
-    ///   - body: The content, which brings its type.
+    ///   - body: The content, which also determines the media type.
     ///   - name: The name of the field.
-    ///   - fileName: The suggested name of the file; by default the last component of a file's path, and none for other
+    ///   - fileName: The suggested name of the file; by default the last path component of a file, and none for other
     ///     bodies.
-    ///   - headers: More fields of the part's header, or replacements for those that the body implies; none by default.
+    ///   - headers: Header fields of the part, which are added to those of the body or replace them; none by default.
     public mutating func add(
         _ body: HTTPBody,
         for name: String,
@@ -81,14 +83,15 @@ public struct MultipartForm: Sendable {
         parts.append(part)
     }
 
-    /// Whether the form can be sent more than once, which requires that every part can.
+    /// Whether the form can be sent more than once, which is the case if all its parts are replayable.
     public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 }
 
 extension HTTPBody {
-    /// A form of several parts.
+    /// Creates a body with a multipart form.
     ///
-    /// Its `Content-Type` contains the boundary, which is needed to read the form, and so replaces that of the request.
+    /// The `Content-Type` of the body replaces that of the request, because it contains the boundary, without which the
+    /// form can't be parsed.
     public static func multipart(_ form: MultipartForm) -> HTTPBody {
         HTTPBody(
             mandatoryHeaders: [.contentType: form.contentType],
@@ -97,7 +100,7 @@ extension HTTPBody {
         ) { try form.content() }
     }
 
-    /// A form of several parts, made in place.
+    /// Creates a body with a multipart form that is built by a closure.
     ///
     /// ```swift
     /// request.body = .multipart { form in
@@ -107,10 +110,10 @@ extension HTTPBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - boundary: The text between the parts; by default random, and the same for every attempt.
-    ///   - build: Adds the parts.
-    /// - Returns: The result.
-    /// - Throws: Any error that the closure throws, and nothing else.
+    ///   - boundary: The boundary between the parts; by default a random one, which is the same for all attempts.
+    ///   - build: Adds the parts to the form.
+    /// - Returns: The body.
+    /// - Throws: Only an error that the closure throws.
     public static func multipart(
         boundary: String? = nil,
         _ build: (inout MultipartForm) throws -> Void
@@ -124,26 +127,27 @@ extension HTTPBody {
 // MARK: - Part
 
 extension MultipartForm {
-    /// One part: a body, with the name of its field and, for a file, the file name.
+    /// A part of a form, that is, a body with a field name and, for a file, a file name.
     public struct Part: Sendable {
-        /// The content; the fields that it implies stand in the header of the part.
+        /// The content, whose header fields are sent in the header of the part.
         public var body: HTTPBody
-        /// The name of the field, which every part of a form has; parts of other messages, such as `multipart/mixed`,
-        /// need no name.
+        /// The name of the field.
+        ///
+        /// Each part of a form must have a name. Parts of other messages, such as `multipart/mixed`, need no name.
         public var name: String?
         /// The suggested name of the file; `nil` if the part isn't a file.
         public var fileName: String?
-        /// More fields of the header; they take precedence over those that the body implies.
+        /// The additional header fields of the part, which take precedence over those of the body.
         public var headers: HTTPHeaders
 
-        /// Makes a part.
+        /// Creates a part.
         ///
         /// - Parameters:
-        ///   - body: The content, which brings its type.
+        ///   - body: The content, which also determines the media type.
         ///   - name: The name of the field; none by default.
-        ///   - fileName: The suggested name of the file; by default the last component of a file's path, and none for
+        ///   - fileName: The suggested name of the file; by default the last path component of a file, and none for
         ///     other bodies.
-        ///   - headers: More fields of the header; none by default.
+        ///   - headers: Additional header fields of the part; none by default.
         public init(_ body: HTTPBody, name: String? = nil, fileName: String? = nil, headers: HTTPHeaders = []) {
             self.body = body
             self.name = name
@@ -158,9 +162,9 @@ extension MultipartForm {
 }
 
 extension MultipartForm.Part {
-    /// The header as it is sent, up to the empty line.
+    /// Returns the serialized header, including the empty line at its end.
     ///
-    /// - Throws: ``InvalidValue`` if a piece of it would break out of its place.
+    /// - Throws: ``InvalidValue`` if the name is missing, or if a name or a field would break out of the header.
     func header(isFormData: Bool) throws(InvalidValue) -> String {
         var fields: HTTPHeaders = []
         if let disposition = try disposition(isFormData: isFormData) {
@@ -190,11 +194,12 @@ extension MultipartForm.Part {
 }
 
 extension String {
-    /// The name of a field or a file as browsers send it: in UTF-8, with characters that would end it percent-encoded
-    /// (WHATWG HTML, 4.10.21.8).
+    /// Returns the name of a field or file in the form that browsers send (WHATWG HTML, 4.10.21.8).
     ///
-    /// - Throws: ``InvalidValue`` if there is a control character that can't be escaped.
-    fileprivate func escapedForDisposition(_ piece: InvalidValue.Kind) throws(InvalidValue) -> String {
+    /// The name is sent in UTF-8. Quotes and line breaks, which would end the name, are percent-encoded.
+    ///
+    /// - Throws: ``InvalidValue`` if the name contains a control character that can't be escaped.
+    fileprivate func escapedForDisposition(_ kind: InvalidValue.Kind) throws(InvalidValue) -> String {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(utf8.count)
         for byte in utf8 {
@@ -203,7 +208,7 @@ extension String {
             case UInt8(ascii: "\r"): escaped += "%0D".utf8
             case UInt8(ascii: "\n"): escaped += "%0A".utf8
             case _ where ASCIISet.fieldValue.contains(byte): escaped.append(byte)
-            default: throw InvalidValue(piece, "has a control character", excerpt: self)
+            default: throw InvalidValue(kind, "has a control character", excerpt: self)
             }
         }
         return String(decoding: escaped, as: UTF8.self)
@@ -213,17 +218,18 @@ extension String {
 // MARK: - Encoding
 
 extension MultipartForm {
-    /// The maximum size of a form that is written in memory, if its parts are; a larger one is written while it is
-    /// sent.
+    /// The maximum size of a form that is serialized in memory if all its parts are in memory.
+    ///
+    /// A larger form is serialized while it is sent.
     static let maximumSizeInMemory: Int64 = 64 * 1024
 
-    /// The type with the boundary, which is quoted if it isn't a token (RFC 2045, 5.1).
+    /// The media type with the boundary, which is quoted if it isn't a token (RFC 2045, 5.1).
     var contentType: String { type.parameter("boundary", boundary).rawValue }
 
-    /// The form as it is sent.
+    /// Returns the content to send.
     ///
-    /// - Throws: ``InvalidValue`` if a piece of it can't be sent; any error that the encoding of a part throws.
-    /// - Complexity: O(n) in the bytes that are in memory; of a file, only the length is read.
+    /// - Throws: ``InvalidValue`` if the form or a part is invalid, or any error that the encoding of a part throws.
+    /// - Complexity: O(n) in the number of bytes in memory, because only the lengths of files are read.
     func content() throws -> HTTPBody.Content {
         let message = try message()
         let length = try message.length()
@@ -239,9 +245,9 @@ extension MultipartForm {
         )
     }
 
-    /// The form, ready to be written.
+    /// Validates the form and encodes its parts, and returns a message that can be serialized.
     ///
-    /// - Throws: ``InvalidValue`` if a piece of it can't be sent; any error that the encoding of a part throws.
+    /// - Throws: ``InvalidValue`` if the form or a part is invalid, or any error that the encoding of a part throws.
     func message() throws -> MultipartMessage {
         try validateType()
         try validateBoundary()
@@ -253,9 +259,9 @@ extension MultipartForm {
         return try MultipartMessage(contents, boundary: boundary, preamble: preamble)
     }
 
-    /// The sections of the form as it is sent: bytes and files; without reading any of it.
+    /// Returns the serialized form as a list of bytes in memory and files, without reading the files.
     ///
-    /// - Throws: ``InvalidValue`` if a piece of it can't be sent, or if a part is a stream; any error that the
+    /// - Throws: ``InvalidValue`` if the form or a part is invalid, or if a part is a stream, and any error that the
     ///   encoding of a part throws.
     func sectionContents() throws -> [HTTPBody.Content] {
         try message().sections.map { section in
@@ -268,13 +274,13 @@ extension MultipartForm {
         guard try type.validated().type.equalsIgnoringASCIICase("multipart"), type.subtype != "*" else {
             throw InvalidValue(.mediaType, "of a multipart form must be of type multipart", excerpt: type.rawValue)
         }
-        // The boundary of the form would silently replace that of the type.
+        // The boundary of the form would silently replace the boundary of the media type.
         guard type[parameter: "boundary"] == nil else {
             throw InvalidValue(.boundary, "is that of the form, and can't be set by its type", excerpt: type.rawValue)
         }
     }
 
-    /// RFC 2046, 5.1.1.
+    /// Checks that the boundary is valid (RFC 2046, 5.1.1).
     private func validateBoundary() throws(InvalidValue) {
         guard (1...70).contains(boundary.utf8.count) else {
             throw InvalidValue(.boundary, "must have 1 to 70 characters", excerpt: boundary)
@@ -291,12 +297,13 @@ extension ASCIISet {
 }
 
 extension URL {
-    /// The present byte count of the file.
+    /// Returns the current byte count of the file.
     ///
-    /// `URL` caches its resource values, and would return the old size of a file that has changed.
+    /// The resource values of `URL` aren't used, because they are cached, and may contain the previous size of a
+    /// changed file.
     ///
-    /// - Throws: ``InvalidValue`` unless it is a regular file that can be read. Opening a pipe or a device may block,
-    ///   and Foundation never stops reading a directory.
+    /// - Throws: ``InvalidValue`` unless the URL is that of a readable regular file. Opening a pipe or a device could
+    ///   block, and Foundation never stops reading a directory.
     func fileSize() throws(InvalidValue) -> Int64 {
         var status = stat()
         guard isFileURL, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {

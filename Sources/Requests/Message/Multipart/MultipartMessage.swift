@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// A multipart message that is ready to be written, any number of times: its sections, in their order (RFC 2046, 5.1).
+/// A multipart message (RFC 2046, 5.1), as a list of sections that can be serialized any number of times.
 struct MultipartMessage: Sendable {
-    /// Bytes in memory, or the content of a part that is read: a file or a stream.
+    /// A section of the message: either bytes in memory, or the file or stream of a part.
     struct Section: Sendable {
         let content: HTTPBody.Content
-        /// The byte count, which the content must have; `nil` if it isn't known.
+        /// The byte count that the content must have; `nil` if it is unknown.
         let length: Int64?
 
-        /// The content as a body that is read.
+        /// The content as a stream.
         var stream: HTTPBody.Stream {
             guard case .file(let url) = content, let length else { return content.stream }
             return HTTPBody.Stream(length: length) { try HTTPBody.Content.file(url).open() }
@@ -20,7 +20,7 @@ struct MultipartMessage: Sendable {
 
     private(set) var sections: [Section] = []
 
-    /// Makes a message of parts: the headers, each with the empty line behind it, and the contents.
+    /// Creates a message from parts, whose headers must include the empty line at the end.
     ///
     /// - Throws: ``InvalidValue`` for a file that can't be read.
     init(
@@ -28,7 +28,7 @@ struct MultipartMessage: Sendable {
         boundary: String,
         preamble: String?
     ) throws(InvalidValue) {
-        // The line break before a boundary belongs to the boundary; the first boundary needs none.
+        // The line break before a boundary belongs to the boundary, and the first boundary needs none.
         var text = preamble.map { "\($0)\r\n" } ?? ""
         for (index, part) in parts.enumerated() {
             text += "\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(part.header)"
@@ -48,7 +48,7 @@ struct MultipartMessage: Sendable {
         if !data.isEmpty { sections.append(Section(content: .data(data), length: Int64(data.count))) }
     }
 
-    /// The length of the whole message; `nil` if that of a part isn't known.
+    /// Returns the length of the entire message, or `nil` if the length of a part is unknown.
     ///
     /// - Throws: ``InvalidValue`` if the length overflows.
     func length() throws(InvalidValue) -> Int64? {
@@ -62,14 +62,14 @@ struct MultipartMessage: Sendable {
         return total
     }
 
-    /// Whether a part is produced by asynchronous code.
+    /// Whether any part is produced by asynchronous code.
     var isAsynchronous: Bool {
         sections.contains { $0.stream.isAsynchronous }
     }
 
-    /// Returns a closure that reads the message, chunk after chunk.
+    /// Returns a closure that reads the message chunk by chunk.
     ///
-    /// A part that isn't as long as announced is an error.
+    /// The closure throws if the length of a part isn't the announced one.
     @Sendable func chunks() -> HTTPBody.Stream.Read {
         let rest = Locked((sections: sections[...], read: HTTPBody.Stream.Read?.none))
         return {
@@ -87,7 +87,7 @@ struct MultipartMessage: Sendable {
         }
     }
 
-    /// The whole message, if all of it is in memory; otherwise `nil`.
+    /// The entire message, or `nil` if a part isn't in memory.
     var data: Data? {
         var message = Data()
         for section in sections {

@@ -3,24 +3,25 @@
 
 import Foundation
 
-/// Writes a multipart message straight into the buffer of its reader.
+/// Serializes a multipart message directly into the buffers of its reader.
 ///
-/// At most one part is open at a time, and nothing is read ahead. One thread at a time reads it, as with every stream.
+/// At most one part is open at a time, and nothing is read ahead. As with any stream, only one thread may read it at a
+/// time.
 final class MultipartSerializer {
-    /// The maximum number of bytes read from a part at once, however large the reader's buffer is.
+    /// The maximum number of bytes per read from a part, even if the reader's buffer is larger.
     static let maximumReadSize = 64 * 1024
 
     private var sections: ArraySlice<MultipartMessage.Section>
     private var unwritten = Data()
     private var source: Source?
 
-    /// A part that is read at present.
+    /// The currently open part.
     private struct Source {
         let stream: InputStream
-        /// The byte count that is still to come, if it is known.
-        var left: Int64?
+        /// The number of bytes that the part must still contain; `nil` if its length is unknown.
+        var remaining: Int64?
         let name: String
-        /// Whether reading may block.
+        /// Whether reading the part may block.
         let mayBlock: Bool
     }
 
@@ -28,7 +29,7 @@ final class MultipartSerializer {
         sections = message.sections[...]
     }
 
-    /// Releases the part that is read, and all that is left.
+    /// Closes the current part, and releases the rest of the message.
     func release() {
         closeSource()
         (unwritten, sections) = (Data(), [])
@@ -39,7 +40,7 @@ final class MultipartSerializer {
         source = nil
     }
 
-    /// Writes bytes into the buffer; returns their count, 0 at the end.
+    /// Writes bytes into the buffer, and returns their count, which is 0 only at the end.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -51,7 +52,7 @@ final class MultipartSerializer {
                 continue
             }
             if let source {
-                // Bytes that are ready shouldn't wait for a source that may block its reader.
+                // Return the bytes that are ready, rather than waiting for a part that may block.
                 if filled > 0, source.mayBlock { return filled }
                 filled += try read(into: room)
                 continue
@@ -66,26 +67,26 @@ final class MultipartSerializer {
         let stream = try section.content.open()
         var (name, mayBlock) = ("stream", true)
         if case .file(let url) = section.content { (name, mayBlock) = (url.lastPathComponent, false) }
-        source = Source(stream: stream, left: section.length, name: name, mayBlock: mayBlock)
+        source = Source(stream: stream, remaining: section.length, name: name, mayBlock: mayBlock)
         stream.open()
     }
 
-    /// Reads from the source, and closes it at its end.
+    /// Reads from the current part, and closes the part at its end.
     private func read(into room: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let part = source, let start = room.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-        // At the announced end, one more byte is requested: there mustn't be one.
-        let limit = part.left.map { max(1, $0) } ?? .max
+        // At the announced end, request one more byte to verify that there is none.
+        let limit = part.remaining.map { max(1, $0) } ?? .max
         let count = part.stream.read(start, maxLength: Int(min(Int64(min(room.count, Self.maximumReadSize)), limit)))
         guard count >= 0 else {
             throw part.stream.streamError
                 ?? InvalidValue(.body, "has a part that can't be read", excerpt: part.name)
         }
-        if let left = part.left {
-            guard count == 0 ? left == 0 : count <= left else {
+        if let remaining = part.remaining {
+            guard count == 0 ? remaining == 0 : count <= remaining else {
                 let reason = "has a part whose length isn't the announced one"
                 throw InvalidValue(.body, reason, excerpt: part.name)
             }
-            source?.left = left - Int64(count)
+            source?.remaining = remaining - Int64(count)
         }
         if count == 0 { closeSource() }
         return count

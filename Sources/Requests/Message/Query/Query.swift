@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The query of an address, or the content of a form: names with a value each, in their order.
+/// An ordered list of name–value pairs: the query of a URL, or the fields of a URL-encoded form.
 ///
 /// ```swift
 /// var query: Query = ["q": text, "page": 2, "flag": nil]
@@ -11,35 +11,35 @@ import Foundation
 /// query.percentEncoded  // q=…&page=2&flag&tag=a%26b
 /// ```
 ///
-/// A name may be repeated; nothing is lost or reordered. Texts are stored unescaped and escaped exactly once, when the
-/// query is printed, so they must not be escaped before.
+/// A query keeps all items in their order, including items with the same name. Names and values are stored unescaped.
+/// They are percent-encoded only once, when the query is serialized, so don't escape them yourself.
 ///
-/// - Complexity: A look-up is O(n) in the number of items, which is small: a linear scan is faster than hashing there.
+/// - Complexity: A lookup is O(n) in the number of items. Queries are short, so a linear scan is faster than hashing.
 public struct Query: Sendable, Hashable {
     private var items: [Item]
-    /// The form of a printed space; `%20` by default, which every server understands.
+    /// How a space is encoded; by default as `%20`, which every server understands.
     public var spaces: Spaces
 
-    /// Makes a query without items.
+    /// Creates an empty query.
     public init() {
         self.init([Item]())
     }
 
-    /// Makes a query of items, in their order.
+    /// Creates a query from items, in the given order.
     public init(_ items: [Item], spaces: Spaces = .percent) {
         self.items = items
         self.spaces = spaces
     }
 
-    /// Makes a query of a dictionary, in the alphabetical order of the names, so that the order is always the same.
+    /// Creates a query from a dictionary, sorted by name so that the order is deterministic.
     @_disfavoredOverload
     public init(_ dictionary: [String: some ValueConvertible]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Item($0.key, value: $0.value) })
     }
 
-    /// The value of the first item of the name, or `nil` if the query doesn't have the name or the item has no value.
+    /// The value of the first item with the name; `nil` if there is no such item, or if it has no value.
     ///
-    /// Setting it replaces every item of the name by one, `nil` removes them.
+    /// Setting a value replaces all items with the name by a single item. Setting `nil` removes them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -48,47 +48,49 @@ public struct Query: Sendable, Hashable {
         }
     }
 
-    /// The values of all items of the name that have one, in their order.
+    /// The values of all items with the name, in their order; items without a value are skipped.
     public subscript(values name: String) -> [String] {
         items.lazy.filter { $0.name == name }.compactMap(\.value)
     }
 
-    /// Whether there is an item of the name, with a value or without.
+    /// Returns whether there is an item with the name, even one without a value.
     public func contains(_ name: String) -> Bool {
         items.contains { $0.name == name }
     }
 
-    /// Adds an item behind the others, also if there is one of the same name.
+    /// Appends an item, even if there is already one with the same name.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - value: The value; `nil` for a name that stands alone, as `flag` does in `?flag`.
+    ///   - value: The value; `nil` for a name without a value, such as `flag` in `?flag`.
     public mutating func append(_ name: String, value: (any ValueConvertible)? = nil) {
         items.append(Item(name, value: value))
     }
 
-    /// Adds an item behind the others, also if there is one of the same name.
+    /// Appends an item, even if there is already one with the same name.
     public mutating func append(_ item: some ItemConvertible) {
         items.append(item.queryItem)
     }
 
-    /// Adds items behind the others, in their order.
+    /// Appends items, in their order.
     public mutating func append(contentsOf items: some Sequence<Item>) {
         self.items.append(contentsOf: items)
     }
 
-    /// Adds the items of another query behind the others, in their order.
+    /// Appends the items of another query, in their order.
     ///
-    /// Spaces are printed as before, unless the query was empty.
+    /// The query keeps its ``spaces`` setting. Only an empty query adopts the setting of the other one.
     public mutating func append(contentsOf query: Query) {
         if isEmpty, !query.isEmpty { spaces = query.spaces }
         items.append(contentsOf: query.items)
     }
 
-    /// Replaces every item of the name by one, which takes the place of the first.
+    /// Replaces all items with the name by a single item, at the position of the first of them.
+    ///
+    /// If there is no such item, a new one is appended.
     ///
     /// - Parameters:
-    ///   - value: The value; `nil` for a name that stands alone.
+    ///   - value: The value; `nil` for a name without a value.
     ///   - name: The name.
     public mutating func set(_ value: (any ValueConvertible)?, for name: String) {
         guard let first = items.firstIndex(where: { $0.name == name }) else { return append(name, value: value) }
@@ -96,12 +98,12 @@ public struct Query: Sendable, Hashable {
         items[(first + 1)...].removeAll { $0.name == name }
     }
 
-    /// Removes every item of the name.
+    /// Removes all items with the name.
     public mutating func remove(named name: String) {
         items.removeAll { $0.name == name }
     }
 
-    /// Removes every item that fulfils the condition.
+    /// Removes all items that satisfy the condition.
     ///
     /// - Throws: Any error that the condition throws.
     public mutating func removeAll(where condition: (Item) throws -> Bool) rethrows {
@@ -112,27 +114,28 @@ public struct Query: Sendable, Hashable {
 extension Query: RandomAccessCollection {
     /// The position of the first item.
     public var startIndex: Int { items.startIndex }
-    /// The position behind the last item.
+    /// The position after the last item.
     public var endIndex: Int { items.endIndex }
     /// The item at a position.
     public subscript(position: Int) -> Item { items[position] }
 }
 
 extension Query: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// Makes a query of items, in their order.
+    /// Creates a query from items, in the given order.
     public init(arrayLiteral elements: Item...) {
         self.init(elements)
     }
 
-    /// Makes a query of names and values, in their order; a name may be repeated, and stands alone if its value is
-    /// `nil`.
+    /// Creates a query from names and values, in the given order.
+    ///
+    /// A name may be repeated. A value of `nil` creates an item without a value, such as `flag` in `?flag`.
     public init(dictionaryLiteral elements: (String, (any ValueConvertible)?)...) {
         self.init(elements.map { Item($0, value: $1) })
     }
 }
 
 extension Query: CustomStringConvertible {
-    /// The names of the items; their values may be secrets.
+    /// The names of the items, without their values, which may be secrets.
     public var description: String {
         items.map(\.description).joined(separator: "&")
     }
@@ -141,21 +144,21 @@ extension Query: CustomStringConvertible {
 // MARK: - Item
 
 extension Query {
-    /// A name and its value, or a name alone.
+    /// A name with a value, or a name without one.
     public struct Item: Sendable, Hashable {
         /// The name, unescaped.
         public var name: String
-        /// The value, unescaped; `nil` for a name that stands alone, as `flag` does in `?flag`.
+        /// The value, unescaped; `nil` for a name without a value, such as `flag` in `?flag`.
         public var value: String?
 
-        /// Makes an item of a name, and of a text, a number or a bool.
+        /// Creates an item from a name and a value, such as a string, a number or a Boolean value.
         public init(_ name: String, value: (any ValueConvertible)? = nil) {
             self.name = name
             self.value = value?.queryValue
         }
     }
 
-    /// A type that makes an item of a query, with its own name and value.
+    /// A type that provides an item of a query, that is, both a name and a value.
     ///
     /// ```swift
     /// struct Page: Query.ItemConvertible {
@@ -165,7 +168,7 @@ extension Query {
     /// query.append(Page(number: 2))
     /// ```
     public protocol ItemConvertible: Sendable {
-        /// The item.
+        /// The item of the query.
         var queryItem: Query.Item { get }
     }
 }
@@ -176,7 +179,7 @@ extension Query.Item: Query.ItemConvertible {
 }
 
 extension Query.Item: DescribedMirror {
-    /// The name; the value may be a secret.
+    /// The name, without the value, which may be a secret.
     public var description: String { "\(name.shortened())\(value == nil ? "" : "=…")" }
 }
 
@@ -188,61 +191,62 @@ extension Query: CustomReflectable {
 // MARK: - Percent encoding
 
 extension Query {
-    /// The form of a space, and the meaning of a `+`.
+    /// How a space is encoded, and what a `+` means when a query is parsed.
     ///
-    /// In an address a `+` is a plus sign (RFC 3986), in a form it is a space (WHATWG URL, 5). Many servers read both
-    /// like forms. Printed text therefore always has a plus sign as `%2B`, and only the form of the space varies.
+    /// A `+` is a plus sign in a URL (RFC 3986) but a space in a form (WHATWG URL, 5), and many servers parse both like
+    /// forms. A plus sign is therefore always encoded as `%2B`. Only the encoding of a space is a choice.
     public enum Spaces: Sendable, Hashable {
-        /// As `%20`, which every server understands; a `+` that is read is a plus sign.
+        /// Encodes a space as `%20`, which every server understands, and parses a `+` as a plus sign.
         case percent
-        /// As `+`; a `+` that is read is a space.
+        /// Encodes a space as `+`, and parses a `+` as a space.
         case plus
     }
 
-    /// Reads a query as it stands in an address, without its `?`.
+    /// Creates a query by parsing the percent-encoded query of a URL, without its `?`.
     ///
-    /// It never fails: a `%` that begins no `%XX` stands for itself, bytes that aren't UTF-8 become U+FFFD, and an
-    /// empty piece between two `&` is skipped. Reading the output of ``percentEncoded`` gives the same items.
+    /// Parsing never fails. A `%` that isn't followed by two hexadecimal digits is kept, invalid UTF-8 becomes U+FFFD,
+    /// and an empty item, such as between two `&`, is skipped. Parsing the output of ``percentEncoded`` gives the same
+    /// items.
     ///
     /// - Parameters:
     ///   - text: The query.
-    ///   - spaces: The meaning of a `+`: by default a plus sign. The query keeps it, and will be printed in the same
-    ///     way.
-    /// - Complexity: O(n).
+    ///   - spaces: The meaning of a `+`, by default a plus sign. The query also uses this setting when it is
+    ///     serialized.
+    /// - Complexity: O(n) in the length of the query.
     public init(percentEncoded text: String, spaces: Spaces = .percent) {
-        let items = Array(text.utf8).split(separator: UInt8(ascii: "&")).map { piece in
-            let name = piece.prefix { $0 != UInt8(ascii: "=") }
-            let value = name.endIndex < piece.endIndex ? piece[(name.endIndex + 1)...] : nil
-            return Item(Self.text(of: name, spaces), value: value.map { Self.text(of: $0, spaces) })
+        let items = Array(text.utf8).split(separator: UInt8(ascii: "&")).map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            let value = name.endIndex < item.endIndex ? item[(name.endIndex + 1)...] : nil
+            return Item(Self.decodedText(of: name, spaces), value: value.map { Self.decodedText(of: $0, spaces) })
         }
         self.init(items, spaces: spaces)
     }
 
-    private static func text(of piece: ArraySlice<UInt8>, _ spaces: Spaces) -> String {
-        // Most pieces have nothing to decode, and needn't be copied.
-        let isPlain = !piece.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
-        return String(decoding: isPlain ? piece : piece.percentDecoded(spaces: spaces)[...], as: UTF8.self)
+    private static func decodedText(of bytes: ArraySlice<UInt8>, _ spaces: Spaces) -> String {
+        // Most names and values contain nothing to decode, so they needn't be copied.
+        let isPlain = !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        return String(decoding: isPlain ? bytes : bytes.percentDecoded(spaces: spaces)[...], as: UTF8.self)
     }
 
-    /// The query as it stands in an address, without its `?`; empty if there are no items.
+    /// The percent-encoded query for a URL, without its `?`; empty if there are no items.
     ///
-    /// Unreserved characters, `/` and `?` stay unescaped (RFC 3986, 3.4); all others are escaped, also the plus sign
-    /// and brackets. An item without name and value isn't printed.
+    /// Unreserved characters, `/` and `?` aren't escaped (RFC 3986, 3.4). All other characters are, including the plus
+    /// sign and brackets. An item with an empty name and no value is omitted.
     ///
     /// - Complexity: O(n) in the length of the query.
     public var percentEncoded: String { percentEncoded(spaces: spaces) }
 
-    /// The query as it stands in an address, with the given form of spaces.
+    /// Returns the percent-encoded query for a URL, with spaces encoded in the given way.
     ///
     /// - Complexity: O(n) in the length of the query.
     public func percentEncoded(spaces: Spaces) -> String {
         String(decoding: encoded(keeping: .queryItem, spaces: spaces, isForm: false), as: UTF8.self)
     }
 
-    /// The query as the content of a form: `application/x-www-form-urlencoded` (WHATWG URL, 5.2).
+    /// The query as the body of a form, `application/x-www-form-urlencoded` (WHATWG URL, 5.2).
     ///
-    /// Letters, digits and `*-._` stay unescaped, a space becomes `+`, and a name without a value gets an empty one,
-    /// since a form has no names without values.
+    /// Letters, digits and `*-._` aren't escaped, and a space becomes `+`. An item without a value is serialized with
+    /// an empty value, because every field of a form has a value.
     ///
     /// - Complexity: O(n) in the length of the query.
     public var formEncoded: Data { Data(encoded(keeping: .form, spaces: .plus, isForm: true)) }
@@ -264,7 +268,7 @@ extension Query {
 // MARK: - Foundation
 
 extension Query {
-    /// Makes a query of Foundation's items, in their order.
+    /// Creates a query from Foundation's query items, in the given order.
     public init(_ items: [URLQueryItem]) {
         self.init(items.map { Item($0.name, value: $0.value) })
     }
@@ -273,27 +277,27 @@ extension Query {
 // MARK: - Value convertible
 
 extension Query {
-    /// A value in a query: a text, a number, a bool.
+    /// A value of a query, such as a string, a number or a Boolean value.
     ///
-    /// A type of your own that has a text form conforms in a line, and can then be used in templates too:
+    /// A type that can be represented as a string conforms in one line. Its values can then be used in templates, too:
     ///
     /// ```swift
     /// enum Order: String, Query.ValueConvertible { case newest, oldest }
     /// let query: Query = ["order": Order.newest]
     /// ```
     public protocol ValueConvertible: URITemplate.ValueConvertible {
-        /// The value as a text, not escaped.
+        /// The value as a string, not escaped.
         var queryValue: String { get }
     }
 }
 
 extension Query.ValueConvertible {
-    /// The value as a template takes it: a text.
+    /// The value for a template, as a string.
     public var templateValue: URITemplate.Value { .string(queryValue) }
 }
 
 extension RawRepresentable where Self: Query.ValueConvertible, RawValue: Query.ValueConvertible {
-    /// The raw value as a text.
+    /// The raw value as a string.
     public var queryValue: String { rawValue.queryValue }
 }
 
@@ -303,27 +307,27 @@ extension Query.ValueConvertible where Self: BinaryInteger {
 }
 
 extension Query.ValueConvertible where Self: BinaryFloatingPoint & CustomStringConvertible {
-    /// The number with as many digits as it takes to read the same one back.
+    /// The shortest decimal representation that parses back to the same number.
     public var queryValue: String { description }
 }
 
 extension String: Query.ValueConvertible {
-    /// The text itself.
+    /// The string itself.
     public var queryValue: String { self }
 }
 
 extension Substring: Query.ValueConvertible {
-    /// The text itself.
+    /// The string itself.
     public var queryValue: String { String(self) }
 }
 
 extension Bool: Query.ValueConvertible {
-    /// The text `true` or `false`.
+    /// The string `true` or `false`.
     public var queryValue: String { self ? "true" : "false" }
 }
 
 extension UUID: Query.ValueConvertible {
-    /// The identifier in its usual form, in upper case.
+    /// The uppercase string form of the UUID.
     public var queryValue: String { uuidString }
 }
 

@@ -4,10 +4,10 @@
 import Foundation
 
 extension QueryEncoder {
-    /// The state of one call of an encoder, shared by its containers.
+    /// The state of one call to `encode`, shared by its containers.
     final class Session {
         let options: QueryEncoder
-        /// The error of a method that can't throw.
+        /// The first error of a method that can't throw.
         private(set) var failure: InvalidValue?
 
         init(options: QueryEncoder) {
@@ -23,7 +23,7 @@ extension QueryEncoder {
         InvalidValue(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
     }
 
-    /// The encoder of one value, and its container for a single value, which writes to a node.
+    /// An encoder that encodes one value to a node, and is also its own single-value container.
     struct NodeEncoder: Encoder, SingleValueEncodingContainer {
         let session: Session
         let node: Node
@@ -31,17 +31,17 @@ extension QueryEncoder {
         var userInfo: [CodingUserInfoKey: Any] { [:] }
 
         func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-            begin(.object)
+            setContent(.object)
             return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
         }
 
         func unkeyedContainer() -> any UnkeyedEncodingContainer {
-            begin(.list)
+            setContent(.list)
             return UnkeyedContainer(encoder: self)
         }
 
-        private func begin(_ content: Node.Content) {
-            // A subclass continues where its superclass stopped.
+        private func setContent(_ content: Node.Content) {
+            // The content may already be set, because a superclass and its subclass both request a container.
             guard node.content == .nothing || node.content == content else {
                 return session.fail("is encoded both as a list and as an object", at: codingPath)
             }
@@ -53,7 +53,7 @@ extension QueryEncoder {
         func encodeNil() { node.content = .null }
 
         func encode<Value: Encodable>(_ value: Value) throws {
-            // The types are compared first: a cast takes far longer.
+            // Compare the types first, because a cast is much slower.
             let untyped = Value.self == Untyped.self ? value as? Untyped : nil
             let options = session.options
             let text =
@@ -61,7 +61,7 @@ extension QueryEncoder {
                     try options.text(of: value, at: codingPath)
                 }
             if let text { return node.content = .text(text) }
-            guard node.depth < QueryEncoder.maximalDepth else {
+            guard node.depth < QueryEncoder.maximumDepth else {
                 throw QueryEncoder.failure("is nested too deeply", at: codingPath)
             }
             if untyped == nil { node.depth += 1 }
@@ -71,10 +71,10 @@ extension QueryEncoder {
             if (untyped?.value ?? value) is any Unordered { node.sort(with: options) }
         }
 
-        /// The encoder of a new child; its output is discarded if it is nested too deeply.
+        /// Returns an encoder for a new child node, whose output is discarded if it is nested too deeply.
         fileprivate func child(_ key: any CodingKey, add: (Node) -> Void) -> NodeEncoder {
             let child = Node(depth: node.depth)
-            guard codingPath.count < QueryEncoder.maximalDepth else {
+            guard codingPath.count < QueryEncoder.maximumDepth else {
                 session.fail("is nested too deeply", at: codingPath)
                 return NodeEncoder(session: session, node: child, codingPath: codingPath)
             }
@@ -103,7 +103,8 @@ extension QueryEncoder {
             if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
         }
 
-        // By default nothing is written for `nil`; here the options decide, and each type has a method of its own.
+        // The default implementations encode nothing for `nil`, but here, the options decide. The protocol has a
+        // separate requirement for each type.
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             try encodeOptional(value, forKey: key)
         }
@@ -168,12 +169,12 @@ extension QueryEncoder {
 // MARK: - Node
 
 extension QueryEncoder {
-    /// A value on its way into the query.
+    /// An encoded value, before it is flattened to items of the query.
     ///
-    /// It is a class because containers keep writing into it after they were handed out.
+    /// The type is a class, because containers still add to a node after the encoder has returned them.
     final class Node {
         enum Content: Equatable {
-            /// Nothing was written.
+            /// Nothing has been encoded yet.
             case nothing
             case null
             case text(String)
@@ -182,13 +183,14 @@ extension QueryEncoder {
         }
 
         var content = Content.nothing
-        /// The number of values that enclose the one being written.
+        /// The number of values that enclose the value being encoded.
         ///
-        /// It isn't in the encoder, so that the encoder fits into the three words of an existential.
+        /// The depth is stored here rather than in the encoder, so that the encoder fits into the three-word buffer of
+        /// an existential.
         var depth: Int
-        /// The members of a list, in their order.
+        /// The elements of a list, in their order.
         var members: [Node] = []
-        /// The names of an object, in their order.
+        /// The keys of an object, in the order in which they were first encoded.
         private(set) var names: [String] = []
         private(set) var children: [String: Node] = [:]
 
@@ -196,12 +198,12 @@ extension QueryEncoder {
             self.depth = depth
         }
 
-        /// Sets the child of a name; of several, the last one written counts.
+        /// Sets the child for a name, replacing any previous child.
         func set(_ child: Node, named name: String) {
             if children.updateValue(child, forKey: name) == nil { names.append(name) }
         }
 
-        /// Sorts the values of a dictionary or a set, whose own order differs between runs.
+        /// Sorts the values of a dictionary or a set, whose order differs between runs of a program.
         func sort(with options: QueryEncoder) {
             names.sort()
             guard !members.isEmpty else { return }
@@ -215,7 +217,7 @@ extension QueryEncoder {
     }
 }
 
-/// A marker protocol for sets, and for dictionaries that are objects, of any element.
+/// Marks collections without a defined order, that is, sets, and dictionaries that are encoded as objects.
 private protocol Unordered {}
 extension Set: Unordered {}
 extension NSSet: Unordered {}

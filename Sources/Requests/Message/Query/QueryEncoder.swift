@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// Writes values as a query, or as the fields of a form.
+/// Encodes values as a query, or as the fields of a form.
 ///
-/// HTTP doesn't define how lists, nested values, dates or `nil` are written there, so servers differ; every choice is a
-/// property:
+/// No standard defines how a query represents lists, nested values, dates or `nil`, so servers differ. Each choice is a
+/// property of the encoder:
 ///
 /// ```swift
 /// struct Search: Encodable { var text: String; var tags: [String]; var page: Page }
@@ -16,38 +16,40 @@ import Foundation
 /// try encoder.encode(search).percentEncoded  // text=a%20b&tags=x&tags=y&page%5Bnumber%5D=2
 /// ```
 ///
-/// The order is always the same: that of the declaration, and the alphabetical one in dictionaries and sets. The
-/// encoder escapes nothing; the query does when it is printed.
+/// The output is deterministic: properties are encoded in the order of their declaration, and the contents of
+/// dictionaries and sets are sorted. The encoder escapes nothing, because the query does so when it is serialized.
 public struct QueryEncoder: Sendable {
-    /// The names of the members of a list; `tags[]` by default.
+    /// How the elements of a list are named; as `tags[]` by default.
     public var arrays = Arrays.brackets
-    /// The form of a bool; `true` or `false` by default.
+    /// How a Boolean value is encoded; as `true` or `false` by default.
     public var bools = Bools.literal
-    /// The form of a date; by default ISO 8601, in UTC, to the millisecond.
+    /// How a date is encoded; by default in ISO 8601, in UTC, with milliseconds if it has a fraction of a second.
     public var dates = Dates.iso8601
-    /// The form of data; Base64 by default.
+    /// How data is encoded; in Base64 by default.
     public var data = DataValues.base64
-    /// The spelling of names; unchanged by default.
+    /// How names are converted; unchanged by default.
     public var keys = Keys.useDefaultKeys
-    /// The name of a nested value; `page[number]` by default.
+    /// How nested values are named; as `page[number]` by default.
     public var keyPaths = KeyPaths.brackets
-    /// The form of `nil`; by default it is left out.
+    /// How `nil` is encoded; by default, the item is omitted.
     public var nils = Nils.dropKey
-    /// The form of printed spaces; `%20` by default.
+    /// How a space is encoded; as `%20` by default.
     ///
-    /// The fields of a form always have `+` (WHATWG URL, 5.2).
+    /// A form always encodes a space as `+` (WHATWG URL, 5.2).
     public var spaces = Query.Spaces.percent
-    /// The maximum nesting of values: more than any query needs, and small enough for the stack of any thread.
-    static let maximalDepth = 128
+    /// The maximum nesting depth, which is more than a query needs, but small enough for the stack of any thread.
+    static let maximumDepth = 128
 
-    /// Makes an encoder with the choices that most servers understand.
+    /// Creates an encoder with options that most servers understand.
     public init() {}
 
-    /// Writes a value whose properties, or keys, are the names of the query.
+    /// Encodes a value, whose properties or keys become the names of the query.
     ///
-    /// - Throws: ``InvalidValue`` for a value that has no names at its top level, such as a number or a list; for one
-    ///   that is nested more than 128 deep; for a number or a date that can't be written. Also any error that the value
-    ///   itself throws. An empty value isn't an error, nor is an empty list, which writes nothing.
+    /// An empty value, or a property that is an empty list, adds no items and isn't an error.
+    ///
+    /// - Throws: ``InvalidValue`` for a value without names at its top level, such as a number or a list, for values
+    ///   nested more than 128 levels deep, and for a number or date that can't be represented. Also any error that the
+    ///   value itself throws.
     /// - Complexity: O(n) in the size of the query.
     @_disfavoredOverload
     public func encode(_ value: some Encodable) throws -> Query {
@@ -60,26 +62,26 @@ public struct QueryEncoder: Sendable {
         return Query(items, spaces: spaces)
     }
 
-    /// Writes a dictionary of values known at run time.
+    /// Encodes a dictionary whose value types are known only at run time.
     ///
-    /// They may be texts, numbers, bools, dates, data, lists, sets and dictionaries of them, any `Encodable` value,
-    /// `nil` and `NSNull`. The values are written at once; the dictionary isn't kept. An `NSArray` or `NSDictionary`
-    /// that contains itself must not be in it: off Apple platforms Foundation follows such a cycle without end before
-    /// the depth can be checked.
+    /// The values may be strings, numbers, Boolean values, dates, data, any `Encodable` values, `nil`, `NSNull`, and
+    /// lists, sets and dictionaries of them. They are encoded immediately, and the dictionary isn't retained. No
+    /// `NSArray` or `NSDictionary` may contain itself: on platforms other than Apple's, Foundation would follow the
+    /// cycle forever, before the encoder could check the depth.
     ///
-    /// - Throws: ``InvalidValue`` for a value of another kind, and in the cases of the other method.
+    /// - Throws: ``InvalidValue`` for a value of another type, and for the same reasons as for an `Encodable` value.
     /// - Complexity: O(n log n) in the size of the query.
     @_disfavoredOverload
     public func encode(_ dictionary: [String: Any?]) throws -> Query {
         try encode(Untyped(value: dictionary))
     }
 
-    /// Writes names and values known at run time, as a dictionary of them would be written.
+    /// Encodes name–value pairs in the same way as a dictionary whose value types are known only at run time.
     ///
-    /// They keep their order, and a name may be repeated: this method takes literals. A dictionary within one is a
-    /// `Dictionary`, whose keys have to differ.
+    /// The pairs keep their order and may repeat a name, because the parameter is a `KeyValuePairs` literal. A nested
+    /// dictionary literal is a `Dictionary`, so its keys must be unique.
     ///
-    /// - Throws: ``InvalidValue`` as for a dictionary.
+    /// - Throws: ``InvalidValue`` for the same reasons as for a dictionary.
     /// - Complexity: O(n log n) in the size of the query.
     public func encode(_ fields: KeyValuePairs<String, Any?>) throws -> Query {
         try encode(pairs: fields.lazy.map { ($0.key, $0.value) })
@@ -92,12 +94,12 @@ public struct QueryEncoder: Sendable {
             let node = Node()
             let encoder = NodeEncoder(session: session, node: node, codingPath: [name.codingKey])
             try encoder.encode(Untyped(value: value as Any))
-            append(node, named: keys.spell(name), to: &items)
+            append(node, named: keys.convert(name), to: &items)
         }
         return Query(items, spaces: spaces)
     }
 
-    /// Appends the items of a value below the top level.
+    /// Appends the items of a nested value.
     func append(_ node: Node, named name: String, to items: inout [Query.Item]) {
         switch node.content {
         case .nothing: break
@@ -114,7 +116,7 @@ public struct QueryEncoder: Sendable {
     private func appendChildren(of node: Node, to items: inout [Query.Item], naming: (String) -> String) {
         for name in node.names {
             guard let child = node.children[name] else { continue }
-            append(child, named: naming(keys.spell(name)), to: &items)
+            append(child, named: naming(keys.convert(name)), to: &items)
         }
     }
 }
@@ -122,15 +124,15 @@ public struct QueryEncoder: Sendable {
 // MARK: - Options
 
 extension QueryEncoder {
-    /// The names of the members of a list.
+    /// How the elements of a list are named.
     public enum Arrays: Sendable {
-        /// As `tags[]`, each.
+        /// Names every element `tags[]`.
         case brackets
-        /// As `tags`, each.
+        /// Names every element `tags`.
         case noBrackets
-        /// As `tags[0]`, `tags[1]`, …
+        /// Names the elements `tags[0]`, `tags[1]`, and so on.
         case indexed
-        /// The result of the closure, for the name of the list and the index of the member.
+        /// Uses the result of the closure, which receives the name of the list and the index of the element.
         case custom(@Sendable (_ name: String, _ index: Int) -> String)
 
         func name(ofMember index: Int, in name: String) -> String {
@@ -143,11 +145,11 @@ extension QueryEncoder {
         }
     }
 
-    /// The form of a bool.
+    /// How a Boolean value is encoded.
     public enum Bools: Sendable, Hashable {
-        /// As `true` or `false`.
+        /// Encodes `true` or `false`.
         case literal
-        /// As `1` or `0`.
+        /// Encodes `1` or `0`.
         case numeric
 
         func text(of value: Bool) -> String {
@@ -158,36 +160,38 @@ extension QueryEncoder {
         }
     }
 
-    /// The form of a date.
+    /// How a date is encoded.
     public enum Dates: Sendable {
-        /// As `2026-07-11T08:30:00Z`, in UTC; with milliseconds, `…:00.250Z`, if the date has a fraction of a second.
-        /// A date outside the years 0 to 9999 is an error.
+        /// Encodes ISO 8601 in UTC, such as `2026-07-11T08:30:00Z`.
+        ///
+        /// Milliseconds are added only if the date has a fraction of a second, as in `2026-07-11T08:30:00.250Z`. A date
+        /// outside the years 0 to 9999 is an error.
         case iso8601
-        /// As seconds since 1970, with a fraction if it isn't whole.
+        /// Encodes the seconds since 1970, with a fraction if necessary.
         case secondsSince1970
-        /// As milliseconds since 1970, without a fraction.
+        /// Encodes the milliseconds since 1970, rounded to an integer.
         case millisecondsSince1970
-        /// As the date encodes itself: in seconds since 2001.
+        /// Lets the date encode itself, as seconds since 2001.
         case deferred
-        /// The result of the closure.
+        /// Uses the result of the closure.
         case custom(@Sendable (Date) throws -> String)
     }
 
-    /// The form of data.
+    /// How data is encoded.
     public enum DataValues: Sendable {
-        /// As Base64, in the alphabet with `+` and `/`, padded.
+        /// Encodes padded Base64, with the standard alphabet that contains `+` and `/`.
         case base64
-        /// The result of the closure.
+        /// Uses the result of the closure.
         case custom(@Sendable (Data) throws -> String)
     }
 
-    /// The name of a nested value.
+    /// How a nested value is named.
     public enum KeyPaths: Sendable {
-        /// As `page[number]`.
+        /// Names the value `page[number]`.
         case brackets
-        /// As `page.number`.
+        /// Names the value `page.number`.
         case dots
-        /// The result of the closure, for the name of the outer value and that of the inner.
+        /// Uses the result of the closure, which receives the names of the outer and the inner value.
         case custom(@Sendable (_ parent: String, _ name: String) -> String)
 
         func name(of name: String, in parent: String) -> String {
@@ -199,15 +203,15 @@ extension QueryEncoder {
         }
     }
 
-    /// The form of `nil`.
+    /// How `nil` is encoded.
     public enum Nils: Sendable, Hashable {
-        /// It is left out.
+        /// Omits the item.
         case dropKey
-        /// The name stands alone: `name`.
+        /// Encodes only the name, as `name`.
         case dropValue
-        /// The value is empty: `name=`.
+        /// Encodes an empty value, as `name=`.
         case empty
-        /// The value is the word: `name=null`.
+        /// Encodes the word `null`, as `name=null`.
         case null
 
         func item(named name: String) -> Query.Item? {
@@ -224,18 +228,18 @@ extension QueryEncoder {
 // MARK: - Keys
 
 extension QueryEncoder {
-    /// The spelling of names, also of those in nested values and in dictionaries.
+    /// How names are converted, including the names in nested values and the keys of dictionaries.
     public enum Keys: Sendable {
-        /// As they are.
+        /// Keeps names unchanged.
         case useDefaultKeys
-        /// As `page_number`.
+        /// Converts `pageNumber` to `page_number`.
         case snakeCase
-        /// As `page-number`.
+        /// Converts `pageNumber` to `page-number`.
         case kebabCase
-        /// The result of the closure.
+        /// Uses the result of the closure.
         case custom(@Sendable (String) -> String)
 
-        func spell(_ key: String) -> String {
+        func convert(_ key: String) -> String {
             switch self {
             case .useDefaultKeys: key
             case .snakeCase: Self.words(of: key, separatedBy: "_")
@@ -244,10 +248,11 @@ extension QueryEncoder {
             }
         }
 
-        /// The words of a name in lower case.
+        /// Returns the words of a camel-case name, lowercased and joined by the separator.
         ///
-        /// A word begins with an upper-case letter behind another character, or with the last one of several if a
-        /// lower-case letter follows: `myURLProperty` is `my`, `url`, `property`.
+        /// A word begins at an uppercase letter that follows a lowercase letter or a digit. In a run of uppercase
+        /// letters, the last letter begins a word if a lowercase letter follows, so `myURLProperty` has the words `my`,
+        /// `url` and `property`.
         private static func words(of key: String, separatedBy separator: Character) -> String {
             let characters = Array(key)
             var output = ""
@@ -266,13 +271,14 @@ extension QueryEncoder {
 // MARK: - Text
 
 extension QueryEncoder {
-    /// The text of a value whose type is known only at run time, and which may be an `NSNumber`; `nil` if it has to be
-    /// encoded.
+    /// Returns the string form of a value whose type is known only at run time, and which may be an `NSNumber`.
+    ///
+    /// - Returns: The string, or `nil` if the value has no string form, so that it must be encoded.
     func text(ofUntyped value: Any, at path: [any CodingKey]) throws -> String? {
         if let optional = value as? any AnyOptional {
             return try optional.wrapped.flatMap { try text(ofUntyped: $0, at: path) }
         }
-        // Before the Swift types, because an `NSNumber` of 0 or 1 can be cast to Bool.
+        // Check for `NSNumber` before the Swift types, because an `NSNumber` of 0 or 1 can be cast to `Bool`.
         guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else {
             return try text(of: value, at: path)
         }
@@ -280,7 +286,7 @@ extension QueryEncoder {
         return number.doubleValue.isFinite ? number.stringValue : try text(ofNumber: number.doubleValue, at: path)
     }
 
-    /// The value as a text, if it has a text form in a query; `nil` if it has to be encoded.
+    /// Returns the string form of a value, or `nil` if it has none, so that it must be encoded.
     func text(of value: Any, at path: [any CodingKey]) throws -> String? {
         switch value {
         case let value as String: value
@@ -312,12 +318,12 @@ extension QueryEncoder {
         switch dates {
         case .deferred: return nil
         case .custom(let closure): return try closure(date)
-        case .secondsSince1970: return try wholeNumber(seconds) ?? text(ofNumber: seconds, at: path)
+        case .secondsSince1970: return try integerText(seconds) ?? text(ofNumber: seconds, at: path)
         case .millisecondsSince1970:
             let milliseconds = (seconds * 1000).rounded()
-            return try wholeNumber(milliseconds) ?? text(ofNumber: milliseconds, at: path)
+            return try integerText(milliseconds) ?? text(ofNumber: milliseconds, at: path)
         case .iso8601:
-            // From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+            // The range is from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
             guard (-62_167_219_200..<253_402_300_800).contains(seconds) else {
                 throw Self.failure("is a date outside the years 0 to 9999", at: path)
             }
@@ -328,8 +334,8 @@ extension QueryEncoder {
         }
     }
 
-    /// The number without a fraction; `nil` if it has one.
-    private func wholeNumber(_ value: Double) -> String? {
+    /// Returns the number as an integer string, or `nil` if it has a fraction.
+    private func integerText(_ value: Double) -> String? {
         Int64(exactly: value).map(String.init)
     }
 }
@@ -339,7 +345,8 @@ extension NSNumber {
         #if canImport(Darwin)
         CFGetTypeID(self) == CFBooleanGetTypeID()
         #else
-        // A small number can have the same `objCType` as a bool, but there are only two objects for bools.
+        // The `objCType` can't be used, because a small number may have the same type. However, there are only two
+        // objects for Boolean values.
         self === NSNumber(value: true) || self === NSNumber(value: false)
         #endif
     }

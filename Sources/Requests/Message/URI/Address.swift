@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// The address of a request, as far as it is known before the request is built.
+/// The URL of a request before the request is built, when the base URL may still be unknown.
 enum Address: Sendable {
-    /// An absolute address.
+    /// An absolute URL.
     case url(URL)
-    /// A path, and a query if it has one, to be appended to a base; escaped characters stay escaped.
+    /// A path with an optional query, which will be appended to the base URL; escaped characters stay escaped.
     case reference(String)
-    /// No address: the text or path that it was made of is invalid.
+    /// An error, because the string or path from which the address was created is invalid.
     case invalid(InvalidValue)
 
-    /// Takes an address; one without a scheme is appended to a base.
+    /// Creates an address from a URL; a URL without a scheme will be appended to the base URL.
     init(_ url: URL) {
         guard url.scheme == nil else {
             self = .url(url)
@@ -22,7 +22,7 @@ enum Address: Sendable {
         self = .reference(reference.hasPrefix("./") ? String(reference.dropFirst(2)) : reference)
     }
 
-    /// Reads an address as it is written: absolute, or a path with a query if it has one.
+    /// Creates an address by parsing a string: an absolute URL, or a path with an optional query.
     init(_ text: String) {
         guard AddressParts(text) != nil else {
             self = .reference(text)
@@ -31,72 +31,75 @@ enum Address: Sendable {
         self = Self.absolute(text)
     }
 
-    /// An absolute address.
+    /// Parses an absolute URL.
     static func absolute(_ text: String) -> Address {
         URL(lenient: text).map(Address.url) ?? .invalid(InvalidValue(.url, "isn't an address", excerpt: text))
     }
 
-    /// The address of a path.
+    /// Creates an address from a path; if the path is invalid, the address has its error.
     init(_ path: HTTPRequest.Path) {
         self = path.failure.map(Address.invalid) ?? Address(path.text)
     }
 
-    /// The address as a URL, for display and for code that has no base; relative if the address is.
+    /// The address as a URL, for display and for code without a base URL; relative if the address is.
     var url: URL {
         switch self {
         case .url(let url): url
-        case .reference(let reference): URL(lenient: Self.path(of: reference)) ?? Self.unknown
-        case .invalid: Self.unknown
+        case .reference(let reference): URL(lenient: Self.pathReference(of: reference)) ?? Self.placeholder
+        case .invalid: Self.placeholder
         }
     }
 
-    /// Returns a reference with at most one leading slash: two would begin a host, and a reference has none.
-    private static func path(of reference: String) -> String {
+    /// Returns the reference in a form that is always parsed as a path.
+    ///
+    /// Multiple leading slashes become one, because two would begin an authority. If the first segment contains a
+    /// colon, `./` is prepended, because the segment would be parsed as a scheme.
+    private static func pathReference(of reference: String) -> String {
         guard reference.isEmpty || reference.hasPrefix("/") else {
             return reference.hasColonInFirstSegment ? "./" + reference : reference
         }
         return "/" + reference.drop { $0 == "/" }
     }
 
-    // The only address that needs no parsing, and so can't fail.
-    private static let unknown = URL(filePath: "/")
+    // A file URL, because its initializer can't fail.
+    private static let placeholder = URL(filePath: "/")
 }
 
 extension Address: CustomReflectable {
-    /// A mirror without credentials and query, so that `dump` of a request shows no more than its description.
+    /// A mirror of the URL without credentials and query, so that `dump` shows no more than the request's description.
     var customMirror: Mirror {
         Mirror(self, children: ["url": url.redactedDescription])
     }
 }
 
-/// An absolute address, split at the delimiters of RFC 3986, 3; its parts are neither decoded nor checked.
+/// The components of an absolute URL, split at the delimiters (RFC 3986, 3) without decoding or validation.
 struct AddressParts {
-    /// Scheme, credentials, host and port: everything before the path.
-    let root: Substring
+    /// Everything before the path, that is, scheme, credentials, host and port.
+    let schemeAndAuthority: Substring
     /// Credentials, host and port.
     let authority: Substring
-    /// The path, empty or with a slash in front.
+    /// The path, which is empty or begins with a slash.
     let path: Substring
     /// The query without its `?`, or `nil` if there is no query.
     let query: Substring?
     private let rest: Substring
 
-    /// Splits an address; `nil` if it has no scheme or no authority.
+    /// Splits a URL; fails if the URL has no scheme or no authority.
     ///
-    /// - Complexity: O(n).
+    /// - Complexity: O(n) in the length of the URL.
     init?(_ address: String) {
         var address = address
         guard let ends = address.withUTF8(Self.ends) else { return nil }
         func index(_ offset: Int) -> String.Index { address.utf8.index(address.startIndex, offsetBy: offset) }
         let (pathStart, fragmentStart) = (index(ends.authority), index(ends.query))
-        root = address[..<pathStart]
+        schemeAndAuthority = address[..<pathStart]
         authority = address[index(ends.scheme + 3)..<pathStart]
         path = address[pathStart..<index(ends.path)]
         query = ends.path < ends.query ? address[index(ends.path + 1)..<fragmentStart] : nil
         rest = address[pathStart...]
     }
 
-    /// Returns where the parts of an address end; `nil` if it has no scheme or no authority.
+    /// Returns the end offset of each component, or `nil` if the URL has no scheme or no authority.
     private static func ends(
         of bytes: UnsafeBufferPointer<UInt8>
     ) -> (scheme: Int, authority: Int, path: Int, query: Int)? {
@@ -117,12 +120,13 @@ struct AddressParts {
         return (scheme, authority, path, query)
     }
 
-    /// Path, query and fragment, unchanged.
+    /// The URL without scheme and authority, that is, the unchanged path, query and fragment.
     var reference: String { String(rest) }
 }
 
 extension StringProtocol {
-    /// The reference without its fragment: the path, and the query without its `?`, if there is one.
+    /// The path and the query of the reference, without `?` and without a fragment; the query is `nil` if there is
+    /// none.
     var splitAtQuery: (path: String, query: String?) {
         let end = utf8.firstIndex(of: UInt8(ascii: "#")) ?? endIndex
         guard let mark = utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else {
@@ -131,7 +135,7 @@ extension StringProtocol {
         return (String(self[..<mark]), String(self[mark..<end].dropFirst()))
     }
 
-    /// Whether the text is a valid scheme of an address (RFC 3986, 3.1).
+    /// Whether the string is a valid scheme of a URL (RFC 3986, 3.1).
     var isScheme: Bool {
         (utf8.first.map(ASCII.isLetter) ?? false) && ASCIISet.scheme.containsAll(self)
     }
@@ -139,13 +143,12 @@ extension StringProtocol {
 
 // MARK: - International hosts
 
-/// The names of hosts beyond ASCII, in the form that they have on the wire: `xn--bcher-kva.example` for
-/// `bücher.example` (RFC 5890).
+/// The wire form (RFC 5890) of host names with non-ASCII characters: `xn--bcher-kva.example` for `bücher.example`.
 ///
-/// Foundation converts the host to this form when it reads an address, by the rules of UTS 46, and decodes it when
-/// `host` is read. To compare or send a host, use the form on the wire, or one host would have two names.
+/// Foundation converts the host to this form when it parses a URL, by the rules of UTS 46, and decodes it again in
+/// `host`. Always compare and send the wire form, because otherwise one host would have two names.
 extension URL {
-    /// The host as it goes on the wire; `nil` if there is no host.
+    /// The host in its wire form, or `nil` if there is no host.
     package var wireHost: String? {
         guard let host = host(percentEncoded: true) else { return nil }
         guard host.utf8.contains(UInt8(ascii: "%")), !host.utf8.contains(UInt8(ascii: ":")) else { return host }
@@ -154,7 +157,7 @@ extension URL {
 }
 
 extension String {
-    /// The name of a host as it goes on the wire; unchanged if it is ASCII or can't be a host.
+    /// The wire form of a host name; unchanged if the name is ASCII or isn't a valid host.
     package var wireHost: String {
         guard utf8.contains(where: { $0 >= 0x80 }), utf8.allSatisfy({ !"/?#@:[]".utf8.contains($0) }) else {
             return self

@@ -3,28 +3,28 @@
 
 import Foundation
 
-/// An address that others are appended to, split once for all of them.
+/// A base URL, which is parsed only once, and to which the paths of requests are appended.
 struct BaseURL: Sendable {
     let url: URL
     private let parts: Parts?
 
-    /// The parts, by reference: every request takes the base along.
+    /// The components of the URL; a class, so that the base URL is cheap to copy for each request.
     private final class Parts: Sendable {
-        let root: String
+        let schemeAndAuthority: String
         let path: String
-        /// The path without slashes at its end.
+        /// The path without trailing slashes.
         let directory: String
         let query: String?
         let host: String
 
         init(_ parts: AddressParts, host: String) {
-            (root, path, self.host) = (String(parts.root), String(parts.path), host)
+            (schemeAndAuthority, path, self.host) = (String(parts.schemeAndAuthority), String(parts.path), host)
             directory = String(parts.path.trimmingEnd(of: "/"))
             query = parts.query.map { String($0.trimmingEnd(of: "&")) }
         }
     }
 
-    /// - Complexity: O(n) in the length of the address.
+    /// - Complexity: O(n) in the length of the URL.
     init(_ url: URL) {
         self.url = url
         parts = url.host(percentEncoded: true).flatMap { host in
@@ -32,20 +32,20 @@ struct BaseURL: Sendable {
         }
     }
 
-    /// Returns an address below this one.
+    /// Returns the base URL with a path and query parameters appended.
     ///
-    /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
-    /// exactly one slash, and an empty path adds none. The queries are those of the base, the inherited one, that of
-    /// the reference and the given one, in this order; the fragment of the reference is dropped, since it is never
-    /// sent. Scheme, host and port are always those of the base, whatever the path contains.
+    /// Scheme, host and port are always those of the base URL, whatever the path contains. The credentials, path and
+    /// query of the base URL are kept. Exactly one slash separates its path from the appended one, and an empty path
+    /// adds no slash. The result's query consists of the base URL's query, `inherited`, the reference's query and
+    /// `query`, in this order. Fragments are removed, because they are never sent.
     ///
     /// - Parameters:
-    ///   - reference: A path, and a query behind a `?`; escaped characters stay escaped.
-    ///   - inherited: Parameters to add to the query of the base.
-    ///   - query: Parameters to add to all others.
-    /// - Returns: The address, absolute.
-    /// - Throws: ``InvalidValue`` for a base without a host and for a path that climbs with `..`.
-    /// - Complexity: O(n) in the length of the address.
+    ///   - reference: A path, optionally followed by `?` and a query; escaped characters stay escaped.
+    ///   - inherited: The parameters to append to the query of the base URL.
+    ///   - query: The parameters to append to all others.
+    /// - Returns: The absolute URL.
+    /// - Throws: ``InvalidValue`` if the base URL has no host, or if the path has a `..` segment.
+    /// - Complexity: O(n) in the length of the URL.
     func appending(
         _ reference: String,
         inheriting inherited: Query = [],
@@ -54,12 +54,12 @@ struct BaseURL: Sendable {
         let (ownPath, ownQuery) = reference.splitAtQuery
         let encodedPath = try ownPath.percentEncodedPath()
         guard let parts else {
-            // A base without a scheme is a text, which was escaped to be a URL.
+            // A base URL without a scheme was created from an invalid string, so show the string, unescaped.
             let excerpt = url.scheme == nil ? url.path(percentEncoded: false) : url.redactedDescription
             throw InvalidValue(.url, "has no host", excerpt: excerpt)
         }
-        var address = parts.root
-        // Mostly all that it needs, so that it doesn't grow piece by piece.
+        var address = parts.schemeAndAuthority
+        // Reserve enough for nearly all URLs, so that the string needn't be reallocated with each append.
         address.reserveCapacity(address.utf8.count + parts.path.utf8.count + encodedPath.utf8.count + 1)
         if encodedPath.isEmpty {
             address += parts.path
@@ -76,8 +76,8 @@ struct BaseURL: Sendable {
             let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
             if !joinedQuery.isEmpty { address += "?" + joinedQuery }
         }
-        // The address begins with the scheme, the credentials, the host and the port of its base. The second condition
-        // isn't known to ever fail; if it does, the credentials stay here.
+        // The URL begins with the scheme, credentials, host and port of the base URL. The check of the host is a
+        // precaution: if `URL` ever parsed another host, the credentials must not be sent to it.
         guard let url = URL(string: address), url.host(percentEncoded: true) == parts.host else {
             throw InvalidValue(.url, "can't be joined to its base", excerpt: encodedPath)
         }
@@ -86,7 +86,7 @@ struct BaseURL: Sendable {
 }
 
 extension BaseURL: CustomReflectable {
-    /// A mirror without credentials and query.
+    /// A mirror of the URL without credentials and query.
     var customMirror: Mirror { Mirror(self, children: ["url": url.redactedDescription]) }
 }
 

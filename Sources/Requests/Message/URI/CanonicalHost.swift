@@ -4,14 +4,14 @@
 import Foundation
 
 extension String {
-    /// The canonical form of a host, for comparison.
+    /// The canonical form of a host, for comparisons.
     ///
-    /// - A name is in lower case, as it goes on the wire, and without the dot of the root: `xn--bcher-kva.example` for
-    ///   `Bücher.example.`.
-    /// - An address is in its usual form, without brackets: `127.0.0.1` for `127.1`, `0x7f000001` and
-    ///   `[::ffff:127.0.0.1]`, since each leads to the same host.
+    /// - The canonical form of a name is its lowercased wire form, without a trailing dot. For example, the form of
+    ///   `Bücher.example.` is `xn--bcher-kva.example`.
+    /// - The canonical form of an IP address has no brackets. For example, it is `127.0.0.1` for `127.1`, `0x7f000001`
+    ///   and `[::ffff:127.0.0.1]`, because they all address the same host.
     ///
-    /// Everything that compares hosts compares this form: origins, cookies, pins, and the exceptions of proxies.
+    /// Origins, cookies, pins and the exceptions of proxies are all compared by this form.
     var canonicalHost: String {
         var host = wireHost.lowercased()[...]
         if host.utf8.last == UInt8(ascii: ".") { host = host.dropLast() }
@@ -22,24 +22,24 @@ extension String {
         return text.canonicalIPAddress ?? text
     }
 
-    /// The usual form of an address of IPv4 or IPv6, without brackets; `nil` if the text isn't one.
+    /// The canonical form of an IPv4 or IPv6 address, without brackets; `nil` if the string isn't an IP address.
     var canonicalIPAddress: String? {
         utf8.contains(UInt8(ascii: ":")) ? canonicalIPv6Address : canonicalIPv4Address
     }
 
     private var canonicalIPv4Address: String? {
-        // Most hosts are names, which a look at the last label shows (WHATWG URL, 3.5).
+        // Most hosts are names. A host is an IPv4 address only if its last label is a number (WHATWG URL, 3.5).
         let label = utf8.lastIndex(of: UInt8(ascii: ".")).map { utf8[$0...].dropFirst() } ?? utf8[...]
         guard label.first.map(ASCII.isDigit) == true, utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         var address = in_addr()
-        // Passed as it is, the text would be copied to an array.
+        // Passing the string directly would copy it to an array.
         if withCString({ inet_pton(AF_INET, $0, &address) }) == 1 { return self }
         guard inet_aton(self, &address) != 0 else { return nil }
         return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
     }
 
     private var canonicalIPv6Address: String? {
-        // A zone distinguishes the same address of two networks (RFC 6874).
+        // The zone distinguishes the same address on two networks (RFC 6874).
         if let percent = utf8.firstIndex(of: UInt8(ascii: "%")) {
             let text = self[percent...]
             let zone = text.dropFirst(text.hasPrefix("%25") ? 3 : 1)
@@ -51,7 +51,7 @@ extension String {
         var address = in6_addr()
         guard inet_pton(AF_INET6, self, &address) == 1 else { return nil }
         let bytes = withUnsafeBytes(of: address) { Array($0) }
-        // An address of IPv4 in the form of IPv6 (RFC 4291, 2.5.5.2).
+        // Convert an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) to IPv4.
         if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
             return bytes.suffix(4).map(String.init).joined(separator: ".")
         }

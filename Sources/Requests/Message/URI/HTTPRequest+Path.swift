@@ -4,35 +4,39 @@
 import Foundation
 
 extension HTTPRequest {
-    /// The address of a request, written as a literal whose values can't change its structure.
+    /// The URL or path of a request, as a literal whose interpolated values can't change its structure.
     ///
     /// ```swift
-    /// Get<[Post]>("users/\(id)/posts")             // `id` is one segment, whatever it holds
-    /// Get<[User]>("users?sort=name&after=\(name)")  // `name` is one value of the query
+    /// Get<[Post]>("users/\(id)/posts")             // `id` is always one segment
+    /// Get<[User]>("users?sort=name&after=\(name)")  // `name` is always one value of the query
     /// Get<User>("https://api.example.com/users/\(id)")
     /// ```
     ///
-    /// The text of the literal is read like an address: its slashes separate segments, a `?` begins a query, and
-    /// escaped characters stay escaped. Each interpolated value is one piece: all characters that could end the piece
-    /// are escaped. A path is appended to the base URL of the service that runs the request, unless the literal names a
-    /// scheme and a host, or a `URL` with them is its first value.
+    /// The literal text is parsed like a URL: slashes separate segments, a `?` begins a query, and escaped characters
+    /// stay escaped. In an interpolated value, characters that could end its segment or query value are escaped. A path
+    /// is appended to the base URL of the service that runs the request, unless the literal contains a scheme and a
+    /// host, or begins with an absolute `URL`.
     ///
-    /// | interpolated | | |---|---| | `\(value)` | a text, a number, a `UUID` or anything else that is
-    /// ``Query/ValueConvertible``: one escaped piece | | `\(url)` | at the beginning a `URL`, unchanged; elsewhere one
-    /// escaped piece | | `\(raw: text)` | text that is already a path, unchanged: not for values that a user can choose
-    /// |
+    /// | interpolation | result |
+    /// |---|---|
+    /// | `\(value)` | A string, a number, a `UUID` or any other ``Query/ValueConvertible`` value, escaped |
+    /// | `\(url)` | A `URL`, unchanged at the beginning of the literal, and escaped elsewhere |
+    /// | `\(raw: text)` | A string that is already a path, unchanged. Don't use it for values that a user can choose |
     ///
-    /// If a value makes a segment `.` or `..`, the path would lead elsewhere, and is refused when the request is built.
-    /// An empty segment made of values is refused too: `Delete<Void>("users/\(id)")` with an empty `id` would delete
-    /// all users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between
-    /// dots) or the port: make the host the base URL, or write `\(raw:)`.
+    /// When the request is built, these values are rejected:
     ///
-    /// A `String` that isn't a literal doesn't compile: put it into a literal, as `"\(name)"` for one segment, or as
+    /// - A value that makes a segment `.` or `..`, because the path would lead to another resource.
+    /// - An empty value that makes an empty segment. For example, `Delete<Void>("users/\(id)")` with an empty `id`
+    ///   would delete all users.
+    /// - A value in the host, unless it is the port or an entire label of the host, that is, letters, digits and
+    ///   hyphens between dots. Use the host as the base URL instead, or write `\(raw:)`.
+    ///
+    /// A `String` that isn't a literal doesn't compile. Interpolate it in a literal: `"\(name)"` for one segment, or
     /// `"\(raw: path)"` for a path.
     public struct Path: Sendable, Hashable {
-        /// The address as it is written, escaped if necessary.
+        /// The URL or path, escaped if necessary.
         let text: String
-        /// The error of the path.
+        /// The error, if the path is invalid.
         let failure: InvalidValue?
 
         init(_ text: String, failure: InvalidValue? = nil) {
@@ -40,7 +44,7 @@ extension HTTPRequest {
             self.failure = failure
         }
 
-        /// Returns the path with segments behind it, each of which is one piece.
+        /// Returns the path with segments appended; each value becomes exactly one segment.
         func appending(_ segments: [any Query.ValueConvertible]) -> Path {
             guard !segments.isEmpty, failure == nil else { return self }
             guard !text.utf8.contains(where: "?#".utf8.contains) else {
@@ -48,12 +52,12 @@ extension HTTPRequest {
                 return Path("", failure: InvalidValue(.url, reason, excerpt: text))
             }
             do throws(InvalidValue) {
-                // One slash between the path and the first segment, whether or not the path ends with one.
+                // Separate the path and the first segment by exactly one slash, even if the path ends with a slash.
                 var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
                 for segment in segments {
-                    let piece = try segment.queryValue.percentEncodedPathSegment()
-                    guard !piece.isEmpty else { throw InvalidValue.emptySegment(of: text) }
-                    path += "/" + piece
+                    let encoded = try segment.queryValue.percentEncodedPathSegment()
+                    guard !encoded.isEmpty else { throw InvalidValue.emptySegment(of: text) }
+                    path += "/" + encoded
                 }
                 return Path(path)
             } catch {
@@ -64,17 +68,17 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest.Path: DescribedMirror {
-    /// The path as it is written, without its query.
+    /// The URL or path, without its query.
     public var description: String { text.bareAddress }
 }
 
 extension HTTPRequest.Path: ExpressibleByStringInterpolation {
-    /// Makes a path of a literal without values.
+    /// Creates a path from a literal without interpolated values.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 
-    /// Makes a path of a literal with values.
+    /// Creates a path from a literal with interpolated values.
     public init(stringInterpolation: StringInterpolation) {
         do throws(InvalidValue) {
             self.init(try stringInterpolation.assembled())
@@ -83,93 +87,97 @@ extension HTTPRequest.Path: ExpressibleByStringInterpolation {
         }
     }
 
-    /// The pieces of a literal.
+    /// The accumulated literals and interpolated values of a path.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         private var text = ""
-        /// The positions of the values, in bytes of the text.
-        private var values: [Range<Int>] = []
-        /// Whether the text is an address from a value, which may end with a slash.
-        private var isBase = false
+        /// The ranges of the interpolated values, as UTF-8 offsets in the text.
+        private var valueRanges: [Range<Int>] = []
+        /// Whether the text so far is only an interpolated `URL`, which may end with a slash.
+        private var isBaseURL = false
 
-        /// Makes an interpolation without pieces.
+        /// Creates an empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
-        /// Appends text of the literal, unchanged.
+        /// Appends a literal part, unchanged.
         public mutating func appendLiteral(_ literal: String) {
             append(raw: literal)
         }
 
-        /// Appends a text, a number, or another value of a query as one piece, escaped.
+        /// Appends a string, a number or another convertible value, escaped.
         public mutating func appendInterpolation(_ value: some Query.ValueConvertible) {
             append(value: value.queryValue)
         }
 
-        /// Appends the raw value of a choice as one piece, escaped.
+        /// Appends the raw value of an enumeration or another raw-representable type, escaped.
         @_disfavoredOverload
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: Query.ValueConvertible {
             append(value: value.rawValue.queryValue)
         }
 
-        /// Appends an address: at the beginning unchanged, as the base of the following text; elsewhere as one piece,
-        /// escaped.
+        /// Appends a URL, which is the base of the path at the beginning of the literal, and is escaped elsewhere.
+        ///
+        /// The base is appended unchanged.
         public mutating func appendInterpolation(_ url: URL) {
             guard text.isEmpty else { return append(value: url.absoluteString) }
             append(raw: url.absoluteString)
-            isBase = url.query(percentEncoded: true) == nil
+            isBaseURL = url.query(percentEncoded: true) == nil
         }
 
-        /// Appends text that is a path, or a part of one, unchanged: with its slashes, a query, and escaped characters.
+        /// Appends a path or a part of a path, unchanged, including its slashes, its query and escaped characters.
         public mutating func appendInterpolation(raw text: String) {
             append(raw: text)
         }
 
-        /// Appends a value as one piece, or a text instead of `nil`.
+        /// Appends an optional value or, if it is `nil`, a default; both are escaped.
         public mutating func appendInterpolation(_ value: (some Query.ValueConvertible)?, default text: String) {
             append(value: value?.queryValue ?? text)
         }
 
-        private mutating func append(raw piece: String) {
-            // `"\(base)/users"`, if the base ends with a slash.
-            if isBase, text.utf8.last == UInt8(ascii: "/"), piece.utf8.first == UInt8(ascii: "/") { text.removeLast() }
-            isBase = false
-            text += piece
+        private mutating func append(raw part: String) {
+            // In `"\(base)/users"`, the base URL may end with a slash, but the path needs only one.
+            if isBaseURL, text.utf8.last == UInt8(ascii: "/"), part.utf8.first == UInt8(ascii: "/") {
+                text.removeLast()
+            }
+            isBaseURL = false
+            text += part
         }
 
         private mutating func append(value: String) {
-            isBase = false
-            // A `%` of the literal must not form an escape with the beginning of a value.
+            isBaseURL = false
+            // A `%` at the end of a literal part must not form an escape with the beginning of a value.
             while let percent = text.utf8.suffix(2).firstIndex(of: UInt8(ascii: "%")) {
                 text.replaceSubrange(percent...percent, with: "%25")
             }
             let start = text.utf8.count
             text += ASCIISet.unreserved.encode(value)
-            values.append(start..<text.utf8.count)
+            valueRanges.append(start..<text.utf8.count)
         }
 
         fileprivate func assembled() throws(InvalidValue) -> String {
-            guard !values.isEmpty else { return text }
+            guard !valueRanges.isEmpty else { return text }
             let bytes = Array(text.utf8)
-            let root = AddressParts(text)?.root.utf8.count ?? 0
-            let end = bytes[root...].firstIndex(where: "?#".utf8.contains) ?? bytes.count
-            for value in values where root > 0 && value.lowerBound <= root && !bytes.isLabel(value) {
+            let pathStart = AddressParts(text)?.schemeAndAuthority.utf8.count ?? 0
+            let end = bytes[pathStart...].firstIndex(where: "?#".utf8.contains) ?? bytes.count
+            for value in valueRanges where pathStart > 0 && value.lowerBound <= pathStart && !bytes.isLabel(value) {
                 let fix = "make the host the base URL, or write `\\(raw:)` for a whole one"
                 throw InvalidValue(.url, "has a value in its host that isn't one label: \(fix)", excerpt: text)
             }
-            for value in values where root <= value.lowerBound && value.upperBound <= end {
+            for value in valueRanges where pathStart <= value.lowerBound && value.upperBound <= end {
                 let isBegun = value.lowerBound == 0 || bytes[value.lowerBound - 1] == UInt8(ascii: "/")
                 let isEnded = value.upperBound == end || bytes[value.upperBound] == UInt8(ascii: "/")
-                // Of several values that make up a segment, each is as empty as all of them.
+                // If several values make up an empty segment, each of them has the same bounds as the segment, so
+                // checking each value is enough.
                 guard !value.isEmpty || !isBegun || !isEnded else { throw InvalidValue.emptySegment(of: text) }
             }
-            for segment in bytes[root..<end].split(separator: UInt8(ascii: "/"))
-            where values.contains(where: { $0.overlaps(segment.indices) }) {
+            for segment in bytes[pathStart..<end].split(separator: UInt8(ascii: "/"))
+            where valueRanges.contains(where: { $0.overlaps(segment.indices) }) {
                 let decoded = segment.percentDecoded()
-                // Some servers treat an escaped slash as a slash, and some a backslash.
-                let pieces = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-                guard !decoded.elementsEqual(".".utf8), !pieces.contains(where: { $0.elementsEqual("..".utf8) }) else {
+                // Split at escaped slashes and backslashes, too, because some servers treat them as slashes.
+                let parts = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+                guard !decoded.elementsEqual(".".utf8), !parts.contains(where: { $0.elementsEqual("..".utf8) }) else {
                     let value = String(decoding: decoded, as: UTF8.self).shortened()
                     let reason = "has the value “\(value)” for a segment, which would change the path"
                     throw InvalidValue(.url, reason, excerpt: text)
@@ -181,7 +189,7 @@ extension HTTPRequest.Path: ExpressibleByStringInterpolation {
 }
 
 extension InvalidValue {
-    /// The error for a path with an empty value as a segment.
+    /// Returns the error for a path in which an empty value is a segment.
     fileprivate static func emptySegment(of text: String) -> InvalidValue {
         let reason = "has an empty value for a segment, which would change the path"
         let fix = "check the value first, or write `\\(raw:)` if the segment may be empty"
@@ -190,17 +198,18 @@ extension InvalidValue {
 }
 
 extension [UInt8] {
-    /// Whether a piece of an authority is one label of a host, or a port, which can't end it.
-    fileprivate func isLabel(_ piece: Range<Int>) -> Bool {
-        guard !piece.isEmpty, self[piece].allSatisfy(ASCIISet.label.contains) else { return false }
-        let isBegun = piece.lowerBound == 0 || "/.:@".utf8.contains(self[piece.lowerBound - 1])
-        let isEnded = piece.upperBound == count || "/.:@?#".utf8.contains(self[piece.upperBound])
+    /// Returns whether a range of a URL is exactly one label of the host, or the port, and so can't end the authority.
+    fileprivate func isLabel(_ range: Range<Int>) -> Bool {
+        guard !range.isEmpty, self[range].allSatisfy(ASCIISet.label.contains) else { return false }
+        let isBegun = range.lowerBound == 0 || "/.:@".utf8.contains(self[range.lowerBound - 1])
+        let isEnded = range.upperBound == count || "/.:@?#".utf8.contains(self[range.upperBound])
         return isBegun && isEnded
     }
 
-    /// Whether a segment of the path is `..` in any spelling, also between escaped slashes or backslashes, which some
-    /// servers take for slashes.
-    fileprivate var climbs: Bool {
+    /// Whether the path has a `..` segment, in any spelling.
+    ///
+    /// Escaped slashes and backslashes separate segments, too, because some servers treat them as slashes.
+    fileprivate var hasParentSegment: Bool {
         percentDecoded().split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
             .contains { $0.elementsEqual("..".utf8) }
     }
@@ -209,14 +218,14 @@ extension [UInt8] {
 // MARK: - Path encoding
 
 extension String {
-    /// The text as one segment of a path, whatever it holds.
+    /// Returns the string, escaped as one segment of a path.
     ///
-    /// Everything but unreserved characters is escaped, so that neither a `/` nor a `?` nor a `%2F` in it can change
-    /// the structure of the address.
+    /// All characters except unreserved ones are escaped. Neither a `/` nor a `?` nor a `%2F` in the string can
+    /// therefore change the structure of the URL.
     ///
-    /// - Throws: ``InvalidValue`` for `.` and `..`, which change the path even where they are escaped (RFC 3986,
-    ///   6.2.2.2). An empty text isn't an error.
-    /// - Complexity: O(n).
+    /// - Throws: ``InvalidValue`` for `.` and `..`, which change the path even if they are escaped (RFC 3986, 6.2.2.2).
+    ///   An empty string isn't an error.
+    /// - Complexity: O(n) in the length of the string.
     package func percentEncodedPathSegment() throws(InvalidValue) -> String {
         guard self != ".", self != ".." else {
             throw InvalidValue(.url, "can't be a segment of a path, since it leads to another one", excerpt: self)
@@ -224,14 +233,17 @@ extension String {
         return ASCIISet.unreserved.encode(self)
     }
 
-    /// The text as a path of several segments: its slashes and each `%XX` stay, all that would end the path is escaped.
+    /// Returns the string, escaped as a path of several segments.
     ///
-    /// - Throws: ``InvalidValue`` for a `..`, escaped or not, also between escaped slashes or backslashes, which some
-    ///   servers take for slashes: it would climb out of the base address. A `.` is no error.
-    /// - Complexity: O(n).
+    /// Slashes and each `%XX` are kept. Characters that would end the path are escaped.
+    ///
+    /// - Throws: ``InvalidValue`` for a `..` segment, even an escaped one, because it would lead out of the base URL.
+    ///   Escaped slashes and backslashes separate segments here, too, because some servers treat them as slashes. A `.`
+    ///   segment isn't an error.
+    /// - Complexity: O(n) in the length of the string.
     package func percentEncodedPath() throws(InvalidValue) -> String {
-        let mayClimb = utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
-        guard !mayClimb || !Array(utf8).climbs else {
+        let mayHaveParentSegment = utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
+        guard !mayHaveParentSegment || !Array(utf8).hasParentSegment else {
             throw InvalidValue(.url, "has a path that climbs with “..”", excerpt: self)
         }
         return ASCIISet.path.encode(self, keepsTriplets: true)
@@ -241,10 +253,10 @@ extension String {
 // MARK: - Convertible
 
 extension HTTPRequest.Path {
-    /// A type that can be used as the address of a request instead of a literal.
+    /// A type that can be used as the path of a request instead of a literal.
     ///
-    /// A `URL`, for example from a server, is used unchanged; a list of values is a path of as many segments. If your
-    /// own routes conform, requests take them:
+    /// A `URL`, for example from a server, is used unchanged. In an array of values, each value is one segment of a
+    /// path. Your own types, such as an enumeration of routes, can conform, too:
     ///
     /// ```swift
     /// enum Route: HTTPRequest.Path.Convertible {
@@ -260,7 +272,7 @@ extension HTTPRequest.Path {
     /// let user = Get<User>(Route.user(7))
     /// ```
     public protocol Convertible: SendableMetatype {
-        /// The path.
+        /// The value as a path or URL.
         var requestPath: HTTPRequest.Path { get }
     }
 }
@@ -271,17 +283,18 @@ extension HTTPRequest.Path: HTTPRequest.Path.Convertible {
 }
 
 extension URL: HTTPRequest.Path.Convertible {
-    /// The address, unchanged: absolute, or a path.
+    /// The unchanged URL, absolute or relative.
     public var requestPath: HTTPRequest.Path { HTTPRequest.Path(absoluteString) }
 }
 
 extension Array: HTTPRequest.Path.Convertible where Element: Query.ValueConvertible {
-    /// A path of one segment for each of the values.
+    /// A path with one segment for each value.
     public var requestPath: HTTPRequest.Path { HTTPRequest.Path("").appending(self) }
 }
 
-// The usual mistake, `let path = "users/7"` or `"users/" + id`, would make a segment with an escaped slash. Taking it
-// for a path would let an `id` choose the path. The conformance is there for its message, which says what to write.
+// A common mistake is `let path = "users/7"` or `"users/" + id`, which would become one segment with an escaped slash.
+// Treating the string as a path instead would let an `id` change the path. This conformance exists only for the
+// compiler's message, which says what to write.
 @available(
     *,
     unavailable,
@@ -291,6 +304,6 @@ extension Array: HTTPRequest.Path.Convertible where Element: Query.ValueConverti
         """
 )
 extension String: HTTPRequest.Path.Convertible {
-    /// A path of one segment.
+    /// A path with one segment.
     public var requestPath: HTTPRequest.Path { HTTPRequest.Path("").appending([self]) }
 }

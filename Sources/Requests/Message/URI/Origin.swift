@@ -3,16 +3,18 @@
 
 import Foundation
 
-/// The origin of an address: scheme, host and port, with the default port of the scheme if none is given (RFC 6454).
+/// The origin of a URL (RFC 6454): its scheme, host and port.
+///
+/// If the URL has no port, the port is the default of its scheme.
 struct Origin: Sendable, Hashable {
     let scheme: String
-    /// The host in its canonical form.
+    /// The host in its canonical form; see `canonicalHost`.
     let host: String
     let port: Int?
 }
 
 extension Origin {
-    /// Creates the origin of an address.
+    /// Creates the origin of a URL.
     init(_ url: URL) {
         let scheme = url.scheme?.lowercased() ?? ""
         self.scheme = scheme
@@ -21,13 +23,13 @@ extension Origin {
     }
 }
 
-/// How far a request has moved from the origin that its header fields were meant for.
+/// How the origin of a request's URL differs from the origin for which its header fields were set.
 enum OriginChange: Sendable, Hashable, Comparable {
-    /// Not at all.
+    /// The same origin.
     case none
-    /// From http to https of the same host, on the default ports: credentials stay behind.
+    /// From `http` to `https` on the same host and the default ports; credentials aren't carried over.
     case upgrade
-    /// To another origin: only harmless and released fields follow.
+    /// Any other change of origin; only harmless and explicitly released header fields are carried over.
     case other
 
     /// Compares two origins.
@@ -46,7 +48,7 @@ enum OriginChange: Sendable, Hashable, Comparable {
         self = isUpgrade ? .upgrade : .other
     }
 
-    /// Compares the origins of two addresses.
+    /// Compares the origins of two URLs.
     init(from url: URL, to other: URL) {
         self.init(from: Origin(url), to: Origin(other))
     }

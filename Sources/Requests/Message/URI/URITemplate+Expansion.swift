@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 extension URITemplate {
-    /// Fills in the variables.
+    /// Replaces the expressions of the template by the values of their variables.
     ///
-    /// A variable that has no value, or an empty list, is left out together with its separator; an empty string isn't
-    /// (RFC 6570, 2.3 and 3.2). The output has no control characters, whatever the values contain. Only `{+x}` and
-    /// `{#x}` let a value change the structure of the address: don't use them for untrusted values.
+    /// A variable without a value, or with an empty list, is omitted together with its separator, but an empty string
+    /// isn't (RFC 6570, 2.3 and 3.2). The output has no control characters, whatever the values contain. Only in `{+x}`
+    /// and `{#x}` can a value change the structure of the URL, so don't use them for untrusted values.
     ///
-    /// - Throws: ``InvalidValue``, for a malformed template that was a literal, and for a prefix (`{x:3}`)
-    ///   of a list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no value.
+    /// - Throws: ``InvalidValue`` for a malformed template from a literal, and for a prefix (`{x:3}`) of a list or of
+    ///   pairs. Neither a variable without a value nor a value that the template doesn't use is an error.
     /// - Complexity: O(n) in the length of the expansion.
     public func expand(_ variables: Variables = [:]) throws(InvalidValue) -> String {
         var output: [UInt8] = []
@@ -50,7 +50,7 @@ extension URITemplate.Expression {
         }
     }
 
-    /// Writes the values of one expression, with the text before and between them.
+    /// Writes the values of one expression, with its prefix and separators.
     private struct Writer {
         let kind: URITemplate.Operator
         var isFirst = true
@@ -87,15 +87,15 @@ extension URITemplate.Expression {
         }
 
         private func encode(_ value: String, to output: inout [UInt8]) {
-            kind.encoding.append(value, to: &output, keepsTriplets: kind.keepsReserved)
+            kind.allowedCharacters.append(value, to: &output, keepsTriplets: kind.keepsReserved)
         }
     }
 }
 
 extension URITemplate.Operator {
-    /// Returns the first characters of a value, which are Unicode scalars here (RFC 6570, 2.4.1).
+    /// Returns the first characters of a value, counted in Unicode scalars (RFC 6570, 2.4.1).
     ///
-    /// If `%XX` stays as it is, it counts as one, because it must not be cut.
+    /// If the operator keeps `%XX`, each one counts as a single character, because it must not be split.
     fileprivate func prefix(_ length: Int, of value: String) -> String {
         guard keepsReserved else { return String(value.unicodeScalars.prefix(length)) }
         let bytes = Array(value.utf8)
@@ -111,25 +111,25 @@ extension URITemplate.Operator {
 // MARK: - Authority
 
 extension URITemplate {
-    /// Whether the values of variables stay within their places in the authority.
+    /// Whether the host that the template specifies is safe from changes by the values of variables.
     ///
-    /// A value may be the whole authority, precede a text that ends it, or be a part of the credentials before a
-    /// literal `@`: values of `{x}` have no delimiters, so none of them reaches further. Other values could continue a
-    /// literal host, or add an `@`.
+    /// A variable may be the entire authority, may precede the literal end of the host, as in `{tenant}.example.com`,
+    /// or may be a part of the credentials before a literal `@`. Values of `{x}` are safe there, because delimiters in
+    /// them are escaped. Anywhere else in the authority, a value could extend a literal host or add an `@`.
     var hasSafeAuthority: Bool {
         func authority(_ variables: Variables) -> Substring {
             (try? AddressParts(expand(variables)))?.authority ?? ""
         }
-        let written = authority([:])
-        let isWritten = !written.isEmpty && written.first != ":" || written.contains("@")
-        // A delimiter, which the value of `{x}` has only escaped.
-        let expanded = variables.map { String(authority([$0: "@"])) }.filter { $0 != written }
-        guard isWritten || expanded.count <= 1 else { return false }
+        let literal = authority([:])
+        let isLiteral = !literal.isEmpty && literal.first != ":" || literal.contains("@")
+        // The test value is a delimiter. An expression such as `{x}` expands it to `%40`, whereas `{+x}` keeps it.
+        let expanded = variables.map { String(authority([$0: "@"])) }.filter { $0 != literal }
+        guard isLiteral || expanded.count <= 1 else { return false }
         return expanded.allSatisfy { authority in
-            let pieces = authority.components(separatedBy: "%40")
-            guard pieces.joined() == written, let end = pieces.last else { return false }
-            // Behind a literal host the value would continue it, also before a port.
-            return !isWritten || end.contains("@") || !end.isEmpty && !end.hasPrefix(":")
+            let literals = authority.components(separatedBy: "%40")
+            guard literals.joined() == literal, let end = literals.last else { return false }
+            // After a literal host, even before a port, the value would extend the host.
+            return !isLiteral || end.contains("@") || !end.isEmpty && !end.hasPrefix(":")
         }
     }
 }

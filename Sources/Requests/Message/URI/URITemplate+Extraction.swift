@@ -4,14 +4,7 @@
 import Foundation
 
 extension URITemplate {
-    /// The values with which the template expands to the address, or `nil` if the address doesn't match.
-    ///
-    /// The whole address has to match. A variable that the address leaves out is missing in the result; so is one whose
-    /// value would be empty in a plain `{x}` or `{+x}`, which look the same (RFC 6570, 3.2.2). If several values match,
-    /// a variable takes as much as it can, but in `{+x}` and in front of `{.y}` as little as it can:
-    /// `{name}{.extension}` splits `a.tar.gz` into `a` and `tar.gz`, and `{+path}{?page}` finds its page. `%XX` is
-    /// decoded, except in `{+x}` and `{#x}`, where an escaped reserved character stays escaped, because it isn't the
-    /// same as that character. A repeated variable must have the same value in all places.
+    /// Returns the values with which the template expands to the URL, or `nil` if the URL doesn't match.
     ///
     /// ```swift
     /// let template: URITemplate = "/users/{id}{?page}"
@@ -19,37 +12,47 @@ extension URITemplate {
     /// template.extract(from: "/teams/7")         // nil
     /// ```
     ///
-    /// Every value is a text. A template of level 4, with `{x*}` or `{x:3}`, matches nothing: read lists and pairs from
-    /// the ``Query`` of the address.
+    /// The template must match the entire URL, and a repeated variable must have the same value everywhere. All values
+    /// are strings. These rules apply:
     ///
-    /// - Returns: The values by name. `nil` also for a malformed template, and for an address whose `%XX` aren't UTF-8.
-    /// - Complexity: O(n · m) in the lengths of the address and the template, unless many values match. The search is
-    ///   bounded: of an address with more possibilities than that, the result may be `nil`.
+    /// - A variable that the URL omits is missing from the result. The same applies to an empty value of a plain `{x}`
+    ///   or `{+x}`, because it can't be distinguished from an omitted variable (RFC 6570, 3.2.2).
+    /// - A variable matches as many characters as possible. In `{+x}` and before `{.y}`, it matches as few as possible:
+    ///   `{name}{.extension}` splits `a.tar.gz` into `a` and `tar.gz`, and `{+path}{?page}` finds the page.
+    /// - `%XX` is decoded. Only in `{+x}` and `{#x}` does an escaped reserved character stay escaped, because
+    ///   unescaped, it would have another meaning.
+    /// - A level 4 template, such as one with `{x*}` or `{x:3}`, never matches. Use the ``Query`` of the URL to extract
+    ///   lists and pairs.
+    ///
+    /// - Returns: The values by name; `nil` if the URL doesn't match, if the template is malformed, or if the `%XX` of
+    ///   the URL aren't valid UTF-8.
+    /// - Complexity: O(n · m) in the lengths of the URL and the template, unless many values match. The number of steps
+    ///   is limited, so that the result may be `nil` for a URL with too many possible matches.
     public func extract(from address: String) -> [String: Value]? {
-        guard case .success(let parts) = parts, parts.allSatisfy(\.isOfLevel3) else { return nil }
-        // "%2f" and "%2F" mean the same address, and so do "é" and "%C3%A9".
+        guard case .success(let parts) = parts, parts.allSatisfy(\.isLevel3) else { return nil }
+        // Normalize the URL first, because "%2f" and "%2F" are equivalent, and so are "é" and "%C3%A9".
         var matcher = Matcher(parts: parts, input: ASCIISet.address.encode(address, keepsTriplets: true).normalized)
         return matcher.match(part: 0, at: 0)
     }
 
-    /// The values with which the template expands to the address, or to the part behind its origin; `nil` if neither
-    /// matches.
+    /// Returns the values with which the template expands to the URL, or to the part of the URL after its authority.
     ///
-    /// So a template of a path, such as `/users/{id}`, also matches an absolute address. See
-    /// ``extract(from:)-swift.method`` for the rules.
+    /// A template for a path, such as `/users/{id}`, therefore also matches an absolute URL. For the rules, see
+    /// ``extract(from:)-swift.method``.
     ///
-    /// - Complexity: As ``extract(from:)-swift.method``.
+    /// - Returns: The values by name, or `nil` if neither the URL nor its part matches.
+    /// - Complexity: The same as for ``extract(from:)-swift.method``.
     public func extract(from url: URL) -> [String: Value]? {
         let address = url.absoluteString
         return extract(from: address) ?? AddressParts(address).flatMap { extract(from: $0.reference) }
     }
 }
 
-/// A search for the values that a template has in an address, from left to right.
+/// Matches a template against a URL from left to right, with backtracking.
 ///
-/// Several ways may match, and are tried in the order of preference.
+/// If several values are possible for a variable, the preferred one is tried first.
 private struct Matcher {
-    /// The place of a variable in the template, and of its value in the address.
+    /// A matched variable, that is, its position in the template and the range of its value in the URL.
     struct Capture {
         let part: Int
         let variable: Int
@@ -59,10 +62,12 @@ private struct Matcher {
     let parts: [URITemplate.Part]
     let input: [UInt8]
     var captures: [Capture] = []
-    /// The number of values that may still be tried: with many adjacent variables, there are too many ways.
-    var steps = 100_000
+    /// The number of values that may still be tried, because adjacent variables may have too many possible matches.
+    var stepsLeft = 100_000
 
-    /// The values of all variables, if the parts from an index on match the address from a position on.
+    /// Matches the parts that start at an index against the part of the URL that starts at a position.
+    ///
+    /// - Returns: The values of all variables, or `nil` if the parts don't match.
     mutating func match(part: Int, at position: Int) -> [String: URITemplate.Value]? {
         guard part < parts.count else { return position == input.count ? values : nil }
         switch parts[part] {
@@ -75,9 +80,11 @@ private struct Matcher {
         }
     }
 
-    /// The values of all variables, if the expression from a variable on, and the parts behind it, match.
+    /// Matches the rest of an expression, starting at a variable, and all parts after the expression.
     ///
-    /// It is the first as long as no variable of the expression has a value.
+    /// `isFirst` is true as long as no variable of the expression has a value.
+    ///
+    /// - Returns: The values of all variables, or `nil` if the parts don't match.
     private mutating func match(
         _ expression: URITemplate.Expression,
         _ part: Int,
@@ -90,8 +97,8 @@ private struct Matcher {
         let name = kind.isNamed ? expression.variables[variable].name : ""
         let prefix = ((isFirst ? kind.first : kind.separator) + name).normalized
         if input[position...].starts(with: prefix) {
-            for value in candidates(expression, part, variable, from: position + prefix.count) where steps > 0 {
-                steps -= 1
+            for value in candidates(expression, part, variable, from: position + prefix.count) where stepsLeft > 0 {
+                stepsLeft -= 1
                 captures.append(Capture(part: part, variable: variable, value: value))
                 let next = variable + 1
                 if let values = match(expression, part, variable: next, at: value.upperBound, isFirst: false) {
@@ -101,11 +108,11 @@ private struct Matcher {
             }
         }
         if kind.isNamed { return match(expression, part, variable: variable + 1, at: position, isFirst: isFirst) }
-        // A first variable without a text before it has been tried with an empty value.
+        // If the operator has no prefix, the first variable was already tried with an empty value.
         return variable == 0 && kind.first.isEmpty ? nil : match(part: part + 1, at: position)
     }
 
-    /// The values that a variable may have at a position, the preferred ones first.
+    /// Returns the values that a variable may have at a position, the preferred values first.
     private func candidates(
         _ expression: URITemplate.Expression,
         _ part: Int,
@@ -116,14 +123,14 @@ private struct Matcher {
         var start = position
         var bare: [Range<Int>] = []
         if kind.isNamed {
-            // "{;x}" is written without "=" if x is empty.
+            // "{;x}" expands to ";x", without "=", if `x` is empty.
             if kind == .parameters { bare = [start..<start] }
             guard input[start...].first == UInt8(ascii: "=") else { return bare }
             start += 1
         }
         var ends = [start]
         var end = start
-        while end < input.count, input.isTriplet(at: end) || kind.encoding.contains(input[end]) {
+        while end < input.count, input.isTriplet(at: end) || kind.allowedCharacters.contains(input[end]) {
             end += input.isTriplet(at: end) ? 3 : 1
             ends.append(end)
         }
@@ -133,40 +140,43 @@ private struct Matcher {
         return (isShort ? ends : ends.reversed()).map { start..<$0 } + bare
     }
 
-    /// The decoded values; `nil` if one isn't UTF-8, or a repeated variable has two.
+    /// The decoded values; `nil` if one of them isn't valid UTF-8, or if a repeated variable has different values.
     private var values: [String: URITemplate.Value]? {
         var values: [String: URITemplate.Value] = [:]
         for (number, capture) in captures.enumerated() {
             guard case .expression(let expression) = parts[capture.part] else { continue }
             let kind = expression.kind
-            // An empty value looks like none, unless another one of its expression is behind it.
-            let mayBeNone = capture.value.isEmpty && capture.variable == 0 && kind.first.isEmpty
-            if mayBeNone, captures.dropFirst(number + 1).first?.part != capture.part { continue }
-            // An escaped character that the expansion wouldn't escape has to stay escaped.
-            let kept = kind.keepsReserved ? kind.encoding + "%" : nil
+            // An empty value can't be distinguished from an undefined one, unless a later variable of its expression
+            // has a value.
+            let mayBeUndefined = capture.value.isEmpty && capture.variable == 0 && kind.first.isEmpty
+            if mayBeUndefined, captures.dropFirst(number + 1).first?.part != capture.part { continue }
+            // Characters that the expansion doesn't escape must stay escaped, so that the values expand to the same
+            // URL.
+            let kept = kind.keepsReserved ? kind.allowedCharacters + "%" : nil
             guard let text = String(utf8: input[capture.value].percentDecoded(keeping: kept)) else { return nil }
-            let former = values.updateValue(.string(text), forKey: expression.variables[capture.variable].name)
-            guard former == nil || former == .string(text) else { return nil }
+            let previous = values.updateValue(.string(text), forKey: expression.variables[capture.variable].name)
+            guard previous == nil || previous == .string(text) else { return nil }
         }
         return values
     }
 }
 
 extension URITemplate.Part {
-    /// Whether the part has neither a prefix nor an explode modifier.
-    fileprivate var isOfLevel3: Bool {
+    /// Whether the part has neither a prefix nor an explode modifier, which only level 4 templates have (RFC 6570,
+    /// 1.2).
+    fileprivate var isLevel3: Bool {
         guard case .expression(let expression) = self else { return true }
         return expression.variables.allSatisfy { $0.modifier == .none }
     }
 
-    /// Whether it begins with a dot that may also belong to the value before.
+    /// Whether the part begins with a dot that may also belong to the value before it.
     fileprivate var isLabel: Bool {
         if case .expression(let expression) = self { expression.kind == .label } else { false }
     }
 }
 
 extension String {
-    /// The bytes, with the digits of each `%XX` in upper case (RFC 3986, 6.2.2.1).
+    /// The UTF-8 bytes, with the hexadecimal digits of each `%XX` in uppercase (RFC 3986, 6.2.2.1).
     fileprivate var normalized: [UInt8] {
         var bytes = Array(utf8)
         for index in bytes.indices where bytes.isTriplet(at: index) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension URITemplate {
-    /// The kind of an expression, with the table of RFC 6570, appendix A.
+    /// The operator of an expression, with the properties from the table in RFC 6570, appendix A.
     enum Operator: UInt8, Sendable {
         case simple = 0
         case reserved = 0x2B  // +
@@ -13,10 +13,10 @@ extension URITemplate {
         case query = 0x3F  // ?
         case continuation = 0x26  // &
 
-        /// The text before the first value.
+        /// The string before the first value.
         var first: String { self == .simple || self == .reserved ? "" : String(Unicode.Scalar(rawValue)) }
 
-        /// The text between two values.
+        /// The string between two values.
         var separator: String {
             switch self {
             case .simple, .reserved, .fragment: ","
@@ -25,16 +25,16 @@ extension URITemplate {
             }
         }
 
-        /// Whether each value has its name in front.
+        /// Whether each value is preceded by its name.
         var isNamed: Bool { self == .parameters || separator == "&" }
 
-        /// The text behind the name of an empty value.
+        /// The string after the name of an empty value.
         var emptySuffix: String { self == .parameters ? "" : "=" }
 
-        /// Whether reserved characters and `%XX` of a value stay unescaped.
+        /// Whether reserved characters and `%XX` in a value are kept.
         var keepsReserved: Bool { self == .reserved || self == .fragment }
 
-        /// The characters of a value that stay unescaped.
-        var encoding: ASCIISet { keepsReserved ? .address : .unreserved }
+        /// The characters of a value that aren't escaped.
+        var allowedCharacters: ASCIISet { keepsReserved ? .address : .unreserved }
     }
 }

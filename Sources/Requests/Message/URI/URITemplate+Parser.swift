@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 extension URITemplate {
-    /// Parses a template by the grammar of RFC 6570, 2.
+    /// Parses a template according to the grammar in RFC 6570, 2.
     ///
-    /// - Complexity: O(n): each byte is read only a few times.
+    /// - Complexity: O(n), because each byte is read only a few times.
     struct Parser {
         private let bytes: [UInt8]
         private var position = 0
@@ -28,7 +28,7 @@ extension URITemplate {
         private mutating func parseLiteral() throws(InvalidValue) -> String {
             let start = position
             while let byte = current, byte != UInt8(ascii: "{") {
-                guard mayStandInLiteral(byte) else {
+                guard isAllowedInLiteral(byte) else {
                     let reason =
                         byte == UInt8(ascii: "}")
                         ? "has a closing brace without an opening one" : "has a character that isn't allowed"
@@ -42,10 +42,11 @@ extension URITemplate {
             )
         }
 
-        /// Whether the byte is allowed in a literal by RFC 6570, 2.1, or by its erratum 6937 about the apostrophe.
+        /// Returns whether the current byte is allowed in a literal (RFC 6570, 2.1, and erratum 6937 for the
+        /// apostrophe).
         ///
-        /// Characters above ASCII are escaped, so only control characters among them are refused.
-        private func mayStandInLiteral(_ byte: UInt8) -> Bool {
+        /// Non-ASCII characters are allowed, because they are escaped. Only non-ASCII control characters are rejected.
+        private func isAllowedInLiteral(_ byte: UInt8) -> Bool {
             switch byte {
             case UInt8(ascii: "%"): bytes.isTriplet(at: position)
             case 0xC2: position + 1 < bytes.count && bytes[position + 1] >= 0xA0
@@ -120,7 +121,9 @@ extension URITemplate {
 
         private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-        /// Makes an error at the present position; the excerpt begins with the piece.
+        /// Creates an error at the current position, whose excerpt starts at `start`.
+        ///
+        /// Without `end`, the excerpt ends with the next closing brace.
         private func error(_ reason: String, from start: Int, to end: Int? = nil) -> InvalidValue {
             let end = end ?? bytes[start...].firstIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? bytes.count
             let excerpt = String(decoding: bytes[start..<end], as: UTF8.self)

@@ -2,32 +2,32 @@
 // SPDX-License-Identifier: MIT
 
 extension URITemplate {
-    /// A piece of a template.
+    /// A part of a template: either a literal or an expression.
     enum Part: Sendable, Hashable {
-        /// A text in every expansion, already escaped.
+        /// A string that is part of every expansion, already escaped.
         case literal(String)
-        /// A place for the values of variables.
+        /// An expression, which is replaced by the values of its variables.
         case expression(Expression)
     }
 
-    /// The text between two braces.
+    /// An expression, that is, the part of a template between two braces.
     struct Expression: Sendable, Hashable {
         var kind: Operator
         var variables: [Specifier]
     }
 
-    /// A variable in an expression.
+    /// A variable of an expression, with its modifier.
     struct Specifier: Sendable, Hashable {
         var name: String
         var modifier: Modifier
     }
 
-    /// The text behind the name of a variable (RFC 6570, 2.4).
+    /// The modifier after the name of a variable (RFC 6570, 2.4).
     enum Modifier: Sendable, Hashable {
         case none
-        /// At most this number of characters of the value.
+        /// The modifier `:n`, which limits the value to its first `n` characters.
         case prefix(Int)
-        /// Each member separately.
+        /// The modifier `*`, which expands each member of a list or of pairs separately.
         case explode
     }
 }

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// An address with places for variables (RFC 6570, all four levels).
+/// A URI template, that is, a URL with placeholders for variables (RFC 6570, levels 1 to 4).
 ///
-/// Use it if a server documents its addresses as templates, or if a path has more than a few variable parts:
+/// Use a template if a server documents its URLs as templates, or if a path has more than a few variable parts:
 ///
 /// ```swift
 /// let posts: URITemplate = "/users/{user}/posts{?page,tags*}"
@@ -13,37 +13,37 @@ import Foundation
 /// // /users/j%C3%BCrgen/posts?page=2&tags=a&tags=b
 /// ```
 ///
-/// | expression | of `x` = `a/b`, `list` = `1`, `2` | |
+/// | expression | expansion for `x` = `a/b`, `list` = `1`, `2` | meaning |
 /// |---|---|---|
-/// | `{x}` | `a%2Fb` | one escaped piece |
-/// | `{+x}` | `a/b` | reserved characters and `%XX` stay |
+/// | `{x}` | `a%2Fb` | an escaped value |
+/// | `{+x}` | `a/b` | a value whose reserved characters and `%XX` are kept |
 /// | `{#x}` | `#a/b` | a fragment |
 /// | `{.x}` | `.a%2Fb` | a label |
-/// | `{/list*}` | `/1/2` | segments of a path |
-/// | `{;list}` | `;list=1,2` | parameters of a path |
+/// | `{/list*}` | `/1/2` | path segments |
+/// | `{;list}` | `;list=1,2` | path parameters |
 /// | `{?list*}` | `?list=1&list=2` | a query |
-/// | `{&x:1}` | `&x=a` | more of a query; at most one character of `x` |
+/// | `{&x:1}` | `&x=a` | the continuation of a query, with at most one character of `x` |
 ///
-/// A malformed template is an error and never expanded in part. A literal, also in `URITemplate("…")`, can't throw; its
-/// error is thrown when it is expanded.
+/// A malformed template is an error and never partially expanded. A literal can't throw, not even in
+/// `URITemplate("…")`, so its error is thrown when the template is expanded.
 public struct URITemplate: Sendable, Hashable {
-    /// The template as it was written.
+    /// The string from which the template was created.
     public let description: String
-    /// The pieces of the template, or its error.
+    /// The parsed parts of the template, or its error.
     let parts: Result<[Part], InvalidValue>
 
     /// Parses a template.
     ///
-    /// - Throws: ``InvalidValue``, with the position of the error. A template without variables isn't an error.
+    /// - Throws: ``InvalidValue`` with the position of the error. A template without variables isn't an error.
     /// - Complexity: O(n) in the length of the template.
     public init(_ template: String) throws(InvalidValue) {
         self.init(stringLiteral: template)
         _ = try parts.get()
     }
 
-    /// The names of the variables, each once, in the order of their first use in the template.
+    /// The names of the variables without duplicates, in the order of their first use in the template.
     ///
-    /// A malformed template has none.
+    /// A malformed template has no variables.
     ///
     /// - Complexity: O(n) in the length of the template.
     public var variables: [String] {
@@ -57,7 +57,7 @@ public struct URITemplate: Sendable, Hashable {
 }
 
 extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
-    /// Makes a template from a literal; a malformed one throws when it is expanded.
+    /// Creates a template from a literal; a malformed template throws when it is expanded.
     public init(stringLiteral value: String) {
         description = value
         parts = Result { () throws(InvalidValue) in
@@ -72,22 +72,23 @@ extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
 extension URITemplate {
     /// The value of a variable (RFC 6570, 2.3).
     public enum Value: Sendable, Hashable {
-        /// A text.
+        /// A string.
         case string(String)
-        /// Several texts, in their order; an empty list is the same as ``undefined``.
+        /// A list of strings, in their order; an empty list is the same as ``undefined``.
         case list([String])
-        /// Names with a value each, in their order; names without a value are left out, and no pairs are the same as
-        /// ``undefined``.
+        /// Name–value pairs, in their order.
+        ///
+        /// Names without a value are omitted. If no pairs remain, the value is the same as ``undefined``.
         case pairs(Query)
-        /// No value: the expansion leaves the variable out.
+        /// No value, so that the expansion omits the variable.
         case undefined
 
-        /// Makes a value of any convertible one; `nil` is ``undefined``.
+        /// Creates a value from any ``ValueConvertible`` value; `nil` becomes ``undefined``.
         public init(_ value: (any ValueConvertible)?) {
             self = value?.templateValue ?? .undefined
         }
 
-        /// Whether the expansion shows the value: an empty text is one, an empty list isn't.
+        /// Whether the variable is part of the expansion; an empty string is, but an empty list isn't.
         var isDefined: Bool {
             switch self {
             case .string: true
@@ -105,11 +106,11 @@ extension URITemplate.Value: URITemplate.ValueConvertible {
 }
 
 extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
-    /// Makes a text.
+    /// Creates a string value.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Makes a text of a number.
+    /// Creates a string value from an integer.
     public init(integerLiteral value: Int) { self = value.templateValue }
-    /// Makes a list; members that are `nil` are left out.
+    /// Creates a list; elements that are `nil` are omitted.
     public init(arrayLiteral elements: (any Query.ValueConvertible)?...) {
         self = .list(elements.compactMap { $0?.queryValue })
     }
@@ -118,22 +119,22 @@ extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLit
 // MARK: - Value convertible
 
 extension URITemplate {
-    /// A type whose values a variable of a template can have.
+    /// A type whose values can be assigned to the variables of a template.
     ///
-    /// Texts, numbers and bools conform, as well as arrays and dictionaries of them. If a type of your own has a text
-    /// form, let it conform to ``Query/ValueConvertible``, with which it can be used in queries too:
+    /// Strings, numbers and Boolean values conform, as well as arrays and dictionaries of them. If your own type can be
+    /// represented as a string, conform it to ``Query/ValueConvertible``, so that it can be used in queries, too:
     ///
     /// ```swift
     /// enum Order: String, Query.ValueConvertible { case newest, oldest }
     /// ```
     public protocol ValueConvertible: Sendable {
-        /// The value for the template.
+        /// The value as a variable of a template.
         var templateValue: URITemplate.Value { get }
     }
 }
 
 extension URITemplate.ValueConvertible where Self == Query {
-    /// Pairs in the order in which they are written; a dictionary would be sorted by its keys.
+    /// Returns pairs in the given order, whereas a dictionary would be sorted by its keys.
     ///
     /// ```swift
     /// let template: URITemplate = "/map{?corner*}"
@@ -148,12 +149,12 @@ extension Query: URITemplate.ValueConvertible {
 }
 
 extension Array: URITemplate.ValueConvertible where Element: Query.ValueConvertible {
-    /// The list of the elements.
+    /// The elements as a list.
     public var templateValue: URITemplate.Value { .list(map(\.queryValue)) }
 }
 
 extension Dictionary: URITemplate.ValueConvertible where Key == String, Value: Query.ValueConvertible {
-    /// The pairs, in the alphabetical order of the keys, so that the order is always the same.
+    /// The pairs, sorted by key so that the order is deterministic.
     public var templateValue: URITemplate.Value { .pairs(Query(self)) }
 }
 
@@ -167,24 +168,24 @@ extension URITemplate {
     /// variables["page"] = 3
     /// ```
     ///
-    /// Texts, numbers, bools, arrays, dictionaries and all other ``ValueConvertible`` values can be written directly.
-    /// Of a repeated name, the last value counts. A dictionary among the values is a `Dictionary`, whose keys have to
-    /// differ; `.pairs([…])` keeps all of them.
+    /// Strings, numbers, Boolean values, arrays, dictionaries and all other ``ValueConvertible`` values can be used
+    /// directly. If a name is repeated, its last value is used. A nested dictionary literal is a `Dictionary`, so its
+    /// keys must be unique. To repeat a key, use `.pairs([…])`.
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fileprivate var values: [String: URITemplate.Value]
 
-        /// Makes variables of a dictionary, such as the one that was extracted from another address; none by default.
+        /// Creates variables from a dictionary, such as one extracted from another URL; empty by default.
         @_disfavoredOverload
         public init(_ values: [String: URITemplate.Value] = [:]) {
             self.values = values
         }
 
-        /// Makes variables of names and values; `nil` is the same as no value.
+        /// Creates variables from names and values; a value of `nil` leaves the variable undefined.
         public init(dictionaryLiteral elements: (String, (any ValueConvertible)?)...) {
             values = Dictionary(elements.map { ($0, URITemplate.Value($1)) }, uniquingKeysWith: { $1 })
         }
 
-        /// The value of a variable; ``Value/undefined`` if it has no value.
+        /// The value of a variable, or ``Value/undefined`` if there is none.
         public subscript(name: String) -> URITemplate.Value {
             get { values[name] ?? .undefined }
             set { values[name] = newValue }
@@ -193,6 +194,6 @@ extension URITemplate {
 }
 
 extension URITemplate.Variables: DescribedMirror {
-    /// The names of the variables; their values may be secrets.
+    /// The names of the variables, without their values, which may be secrets.
     public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
 }

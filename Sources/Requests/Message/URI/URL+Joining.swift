@@ -4,32 +4,33 @@
 import Foundation
 
 extension URL {
-    /// Returns an address below a base address; see ``BaseURL``.
+    /// Appends a path and a query to a base URL; for the rules, see ``BaseURL``.
     ///
-    /// - Throws: ``InvalidValue`` for a base without a host and for a path that climbs with `..`.
-    /// - Complexity: O(n) in the length of the address.
+    /// - Throws: ``InvalidValue`` if the base has no host, or if the path has a `..` segment.
+    /// - Complexity: O(n) in the length of the URL.
     package static func joined(base: URL, reference: String = "", query: Query = []) throws(InvalidValue) -> URL {
         try BaseURL(base).appending(reference, query: query)
     }
 }
 
 extension URL {
-    /// Returns the address, absolute or relative, with more query parameters; without its fragment, which is never
-    /// sent.
+    /// Returns the URL, absolute or relative, with query parameters appended.
+    ///
+    /// The fragment is removed, because it is never sent.
     func adding(_ query: Query) -> URL {
-        let (path, present) = absoluteString.splitAtQuery
-        let parameters = [String((present ?? "")[...].trimmingEnd(of: "&")), query.percentEncoded].filter {
+        let (path, oldQuery) = absoluteString.splitAtQuery
+        let parameters = [String((oldQuery ?? "")[...].trimmingEnd(of: "&")), query.percentEncoded].filter {
             !$0.isEmpty
         }.joined(separator: "&")
         return parameters.isEmpty ? self : URL(string: "\(path)?\(parameters)") ?? self
     }
 
-    /// Reads the web address that a server names: absolute, or relative to another one (RFC 3986, 5).
+    /// Resolves a URL that a server sent, absolute or relative to another URL (RFC 3986, 5).
     ///
-    /// It is `nil` if the address isn't one of `http` or `https` with a host, or has a control character. A user and a
-    /// password are removed: they come from the server and aren't the caller's credentials.
+    /// The result is `nil` unless it is an `http` or `https` URL with a host, and without control characters. A user
+    /// name and a password are removed, because they are the server's choice and not the caller's credentials.
     ///
-    /// - Complexity: O(n) in the length of the address.
+    /// - Complexity: O(n) in the length of the URL.
     init?(reference: String, of base: URL?) {
         guard reference.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
             let target = URL(lenient: reference, relativeTo: base)?.absoluteURL,
@@ -43,7 +44,7 @@ extension URL {
         self = url
     }
 
-    /// The address without its fragment, which is never sent.
+    /// The URL without its fragment, which is never sent.
     var withoutFragment: URL {
         guard fragment(percentEncoded: true) != nil else { return self }
         var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -51,17 +52,20 @@ extension URL {
         return components?.url ?? self
     }
 
-    /// Makes a base address of a text; an invalid text makes a base to which no address can be joined.
+    /// Creates a base URL from a string.
+    ///
+    /// An invalid string creates a base URL without a host, so that appending a path to it throws.
     package init(base text: String) {
         var components = URLComponents()
-        // Shown in the error. Escaped, its credentials and its query wouldn't be found any more.
+        // The path is shown in the error. Credentials and the query are removed now, because they could no longer be
+        // recognized in the escaped string.
         components.path = text.bareAddress
         self = URL(lenient: text) ?? components.url ?? URL(filePath: "/")
     }
 }
 
 extension URL {
-    /// The address with `http` or `https` in place of `ws` or `wss` (RFC 6455, 3); any other address unchanged.
+    /// The URL with `http` or `https` in place of `ws` or `wss` (RFC 6455, 3); any other URL is unchanged.
     package var asHTTP: URL {
         let schemes = ["ws": "http", "wss": "https"]
         guard let scheme = schemes[scheme?.lowercased() ?? ""] else { return self }

@@ -4,29 +4,29 @@
 import Foundation
 
 extension URL {
-    /// Reads an address from a server, a user or a configuration.
+    /// Parses a URL leniently, as it was written by a server, by a user or in a configuration.
     ///
-    /// Spaces and control characters at its ends, such as a line break, don't count. Each `%XX` stays as it is, and
-    /// only characters that a part of an address doesn't allow are escaped (RFC 3986). Foundation alone would escape
-    /// all of a part again that has one such character: `a=%2F|` would become `a=%252F%7C`, which breaks signed
-    /// addresses. A `%` that begins no escape becomes `%25`, since no `URL` can hold it.
+    /// Spaces and control characters at either end, such as a line break, are ignored. Characters that aren't allowed
+    /// in their component are escaped (RFC 3986), but a `%XX` is kept. Foundation, in contrast, would escape an entire
+    /// component again if it contained one invalid character: `a=%2F|` would become `a=%252F%7C`, which breaks signed
+    /// URLs. A `%` that isn't followed by two hexadecimal digits becomes `%25`, because a `URL` can't contain it.
     ///
     /// - Parameters:
-    ///   - text: The address, absolute or relative.
-    ///   - base: The address that a relative one refers to; `nil` leaves it relative.
-    /// - Complexity: O(n) in the length of the address.
+    ///   - text: The URL, absolute or relative.
+    ///   - base: The URL against which a relative URL is resolved; with `nil`, it stays relative.
+    /// - Complexity: O(n) in the length of the URL.
     package init?(lenient text: String, relativeTo base: URL? = nil) {
         let trimmed = text.trimmedOfControls
-        // Foundation takes everything before a colon for a scheme, even if it can't be one.
+        // Foundation treats everything before the first colon as the scheme, even if it isn't a valid one.
         let isPath = base != nil && trimmed.hasColonInFirstSegment && !trimmed.prefix { $0 != ":" }.isScheme
         self.init(string: (isPath ? "./" : "") + trimmed.escapedAddress, relativeTo: base)
     }
 }
 
 extension String {
-    /// The address with `%XX` in the place of all characters that its parts don't allow.
+    /// The URL, in which all characters that aren't allowed in their component are percent-encoded.
     fileprivate var escapedAddress: String {
-        // Nearly every address.
+        // Nearly all URLs need no escaping.
         guard !ASCIISet.plainAddress.containsAll(self) else { return self }
         var rest = utf8[...]
         func take(upTo delimiters: String) -> String {
@@ -49,17 +49,17 @@ extension String {
         return result
     }
 
-    /// Whether a relative reference could be read as an address with a scheme (RFC 3986, 4.2).
+    /// Whether the first segment of a relative reference would be parsed as a scheme (RFC 3986, 4.2).
     var hasColonInFirstSegment: Bool { utf8.first { "/?#:".utf8.contains($0) } == UInt8(ascii: ":") }
 
-    /// The string without spaces and control characters at its ends.
+    /// The string without spaces and control characters at either end.
     fileprivate var trimmedOfControls: String {
         guard let first = utf8.first, let last = utf8.last, first <= 0x20 || last <= 0x20 else { return self }
         let end = utf8.lastIndex { $0 > 0x20 }.map { utf8.index(after: $0) } ?? utf8.startIndex
         return String(Substring(utf8[..<end].drop { $0 <= 0x20 }))
     }
 
-    /// The authority with an escaped user and password; a host can't be escaped.
+    /// The authority with an escaped user name and password; the host can't be escaped.
     private var escapedAuthority: String {
         guard let at = utf8.lastIndex(of: UInt8(ascii: "@")) else { return self }
         return ASCIISet.user.encode(String(self[..<at]), keepsTriplets: true) + self[at...]
@@ -67,13 +67,13 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The query or the fragment, escaped.
+    /// The string, escaped for a query or a fragment.
     fileprivate var escapedQuery: String { ASCIISet.query.encode(String(self), keepsTriplets: true) }
 }
 
 extension ASCIISet {
-    /// The characters of an address that needs no escaping.
+    /// The characters of a URL that needs no escaping.
     fileprivate static let plainAddress = query + "#"
-    /// The characters of a user and a password, with the colon between them.
+    /// The characters of a user name and a password, including the colon between them.
     fileprivate static let user = unreserved + "!$&'()*+,;=:"
 }
