@@ -5,7 +5,7 @@ import Foundation
 
 /// A type that decodes itself from a response.
 ///
-/// For formats that aren't JSON, and for values that need a header or the status:
+/// Conform to this protocol for formats other than JSON, and for values that need a header field or the status:
 ///
 /// ```swift
 /// struct Page: HTTPDecodableResponse {
@@ -20,8 +20,8 @@ import Foundation
 /// let page = try await queue.fetch(Get<Page>("pages/1"))
 /// ```
 public protocol HTTPDecodableResponse: Sendable {
-    /// Makes the value of a response.
+    /// Decodes a value from a response.
     ///
-    /// - Throws: The failure of the request.
+    /// - Throws: The error with which the request should fail.
     static func decode(_ response: HTTPResponse<Data>) throws -> Self
 }

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// A response: the server's answer, with the content as `Body`.
+/// A response from the server, with its content as `Body`.
 public struct HTTPResponse<Body> {
     /// The status and the headers.
     public var head: HTTPResponseHead
     /// The content.
     public var body: Body
-    /// The transfers up to this response: the first one, redirects and retries, in their order.
+    /// The transfers up to this response, in order: the first one, redirects and retries.
     ///
-    /// Of more than 100, it has the first one and the last 99.
+    /// If there are more than 100, only the first and the last 99 are kept.
     public var transfers: [TransferRecord] { notes.history.records }
     var notes: ResponseNotes
 
-    /// Makes a response.
+    /// Creates a response.
     public init(head: HTTPResponseHead, body: Body, transfers: [TransferRecord] = []) {
         self.init(head: head, body: body, notes: ResponseNotes(history: TransferHistory(transfers)))
     }
@@ -30,19 +30,24 @@ public struct HTTPResponse<Body> {
     public var status: HTTPStatus { head.status }
     /// The header fields.
     public var headers: HTTPHeaders { head.headers }
-    /// The address of the responding resource; after a redirect, it differs from the requested one.
+    /// The URL of the resource that responded.
+    ///
+    /// After a redirect, it differs from the requested URL.
     public var url: URL? { head.url }
-    /// The metrics of the transfer that brought the response; those of earlier ones are in the ``transfers``.
+    /// The metrics of the transfer that received the response.
+    ///
+    /// The metrics of earlier transfers are in ``transfers``.
     public var metrics: TransferRecord.Metrics? { notes.history.last?.metrics }
 
-    /// Takes missing parts from the response that it replaces: one that is made by hand has neither transfers nor the
-    /// decoder of the environment.
+    /// Adopts missing metadata from the response that this one replaces.
+    ///
+    /// A response created by hand has neither transfers nor the environment's decoder.
     mutating func inherit(_ other: HTTPResponse<some Any>) {
         if notes.history.isEmpty { notes.history = other.notes.history }
         notes.makeDecoder = notes.makeDecoder ?? other.notes.makeDecoder
     }
 
-    /// Returns the same response with another content, made from this one's.
+    /// Returns the same response with its content transformed by a closure.
     ///
     /// - Throws: Any error that `transform` throws.
     public func map<NewBody, Failure: Error>(
@@ -55,24 +60,24 @@ public struct HTTPResponse<Body> {
 extension HTTPResponse: Sendable where Body: Sendable {}
 
 extension HTTPResponse<Data> {
-    /// The content, decoded from JSON.
+    /// Decodes the content from JSON.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - decoder: The decoder; `nil`, the default, is the decoder of the environment that the request ran in.
+    ///   - decoder: The decoder; `nil`, the default, uses the decoder of the environment in which the request ran.
     /// - Returns: The value.
     /// - Throws: Any error that the decoder throws.
     public func decodeJSON<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder? = nil) throws -> Value {
         try (decoder ?? jsonDecoder).decode(type, from: body)
     }
 
-    /// The decoder of the environment that the request ran in; a plain one if the response was made by hand.
+    /// The decoder of the environment in which the request ran, or a default one if the response was created by hand.
     var jsonDecoder: JSONDecoder { notes.makeDecoder?() ?? JSONDecoder() }
 
-    /// The content as text, in the charset that the response names, or else in UTF-8.
+    /// Decodes the content as text, in the charset that the response declares, or in UTF-8 by default.
     ///
-    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't text in that charset, or the platform
-    ///   doesn't know it. Nothing is replaced or left out.
+    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't valid in that charset, or if the platform
+    ///   doesn't support the charset. No characters are replaced or omitted.
     public func text() throws(RequestError) -> String {
         guard let charset = (try? head[.contentType].map(MediaType.init(parsing:)))??.charset else {
             return try text(encoding: .utf8)
@@ -83,9 +88,9 @@ extension HTTPResponse<Data> {
         return try text(encoding: encoding)
     }
 
-    /// The content as text in an encoding, whatever the response says.
+    /// Decodes the content as text in the given encoding, whatever charset the response declares.
     ///
-    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't text in that encoding.
+    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't valid in that encoding.
     public func text(encoding: String.Encoding) throws(RequestError) -> String {
         guard let text = String(data: body, encoding: encoding) else {
             throw RequestError(.decoding, phase: .decoding, reason: "the content isn't text in \(encoding)")
@@ -98,14 +103,14 @@ extension HTTPResponse {
     /// The links in the header, in their order (RFC 8288).
     public var links: [HTTPField.Link] { head.links }
 
-    /// The address of the first link of a kind; see ``HTTPResponseHead/link(_:)``.
+    /// Returns the URL of the first link with a relation type; see ``HTTPResponseHead/link(_:)``.
     public func link(_ relation: String) -> URL? { head.link(relation) }
 }
 
 extension HTTPResponse: CustomStringConvertible {
-    /// The head and the content, in a line; the content is shown by its own description.
+    /// The head and the content's own description, in one line.
     public var description: String { "\(head): \(body)" }
 }
 
-/// A response on its way back through the chain.
+/// A response as it passes back through the interceptor chain.
 typealias RawResponse = HTTPResponse<ResponseContent>

@@ -3,29 +3,30 @@
 
 import Foundation
 
-/// Header fields with their types.
+/// Typed values of header fields.
 extension HTTPResponseHead {
     /// The links in the header, in their order (RFC 8288).
     ///
     /// - Complexity: O(n) in the size of the head.
     public var links: [HTTPField.Link] { HTTPField.Link.parse(self[values: .link], of: url) }
 
-    /// The address of the first link of a kind; `nil` without one, or if it isn't one of `http` or `https`.
+    /// Returns the URL of the first link with a relation type; `nil` if there is none, or if its scheme isn't `http` or
+    /// `https`.
     ///
-    /// Links of other resources, with an `anchor`, don't count.
+    /// Links that belong to other resources, because they have an `anchor`, are ignored.
     ///
-    /// - Parameter relation: The kind, such as `next`, in any case.
-    /// - Returns: The address, without its user and password.
+    /// - Parameter relation: The relation type, such as `next`, in any case.
+    /// - Returns: The URL, without its user and password.
     /// - Complexity: O(n) in the size of the head.
     public func link(_ relation: String) -> URL? {
         links.first { $0.isOfResponse && $0.relations.contains(relation.lowercasedASCII) }?.url
     }
 
-    /// A safe name for storing the content in a folder.
+    /// A safe file name for storing the content in a folder.
     ///
-    /// It is that of `Content-Disposition`, or else the last component of the address, or else `download`. It is one
-    /// component that isn't hidden, without separators, control characters and reserved names of systems, of 255 bytes
-    /// at most. There may already be a file of that name.
+    /// The name comes from `Content-Disposition`, or from the last component of the URL, or is `download` if there is
+    /// neither. It is a single path component of at most 255 bytes that isn't hidden, and contains no separators,
+    /// control characters or reserved system names. A file with this name may already exist.
     ///
     /// - Complexity: O(n) in the size of the head.
     public var suggestedFileName: String {

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// The head of a response: its status and its headers.
+/// The head of a response, with its status and its headers.
 ///
-/// The headers are parsed at their first use, since most callers need only the status and the content.
+/// The headers are parsed lazily, because most callers need only the status and the content.
 public struct HTTPResponseHead: Sendable {
     /// The status.
     public let status: HTTPStatus
-    /// The address of the responding resource.
+    /// The URL of the resource that responded.
     public let url: URL?
     private let source: Source
 
@@ -19,21 +19,23 @@ public struct HTTPResponseHead: Sendable {
         case raw([UInt8])
     }
 
-    /// Makes a head from its parts.
+    /// Creates a head from its parts.
     public init(status: HTTPStatus, headers: HTTPHeaders = [], url: URL? = nil) {
         self.status = status
         self.url = url
         source = .fields(headers)
     }
 
-    /// Makes a head from Foundation's response.
+    /// Creates a head from Foundation's response.
     public init(_ response: HTTPURLResponse) {
         status = HTTPStatus(response.statusCode)
         url = response.url
         source = .foundation(response)
     }
 
-    /// Makes a head from its bytes, from the status line to the empty line; they are parsed when the headers are used.
+    /// Creates a head from its bytes, from the status line to the empty line.
+    ///
+    /// The bytes are parsed when the headers are accessed.
     init(status: HTTPStatus, raw: [UInt8], url: URL) {
         self.status = status
         self.url = url
@@ -42,8 +44,8 @@ public struct HTTPResponseHead: Sendable {
 
     /// The header fields.
     ///
-    /// - Complexity: O(n) in the size of the head, unless it was made of fields: store them if you need them
-    ///   repeatedly.
+    /// - Complexity: O(n) in the size of the head, unless the head was created from fields. Store the result if you
+    ///   need it repeatedly.
     public var headers: HTTPHeaders {
         switch source {
         case .fields(let headers): headers
@@ -52,14 +54,14 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// Whether the head was received with the version 1.0 of HTTP; false if Foundation parsed it.
+    /// Whether the response was received over HTTP/1.0; false if Foundation parsed it.
     var isHTTP10: Bool {
         if case .raw(let bytes) = source { bytes.starts(with: Array("HTTP/1.0".utf8)) } else { false }
     }
 
-    /// The byte count of the received head, if it is known: `nil` if Foundation parsed it.
+    /// The size of the received head in bytes; `nil` if Foundation parsed it.
     ///
-    /// For fields without their bytes, it is their size in HTTP/1.1, without the status line.
+    /// If the head was created from fields, this is their size in HTTP/1.1, without the status line.
     var size: Int? {
         switch source {
         case .fields(let headers): headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 4 }
@@ -68,13 +70,13 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// The value of one header field, without parsing the others.
+    /// Returns the value of one header field, without parsing the others.
     public subscript(name: HTTPField.Name) -> String? { headers(only: name)[name] }
 
-    /// The values of all header fields of one name, without parsing the others.
+    /// Returns the values of all header fields with one name, without parsing the others.
     package subscript(values name: HTTPField.Name) -> [String] { headers(only: name)[values: name] }
 
-    /// The header fields of one name at least.
+    /// Returns at least all header fields with one name.
     private func headers(only name: HTTPField.Name) -> HTTPHeaders {
         switch source {
         case .fields(let headers): headers
@@ -83,7 +85,7 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// The head as Foundation's response, made at each access; `nil` if there is no address.
+    /// The head as Foundation's response, created at each access; `nil` if the URL isn't known.
     public var urlResponse: HTTPURLResponse? {
         switch source {
         case .foundation(let response):
@@ -101,7 +103,7 @@ public struct HTTPResponseHead: Sendable {
 }
 
 extension HTTPResponseHead: CustomReflectable {
-    /// A mirror of the status, the redacted address, and the fields without secret values.
+    /// A mirror of the status, the redacted URL, and the fields without secret values.
     public var customMirror: Mirror {
         let address = url?.redactedDescription as Any
         return Mirror(self, children: ["status": status, "url": address, "headers": headers])
@@ -109,24 +111,27 @@ extension HTTPResponseHead: CustomReflectable {
 }
 
 extension HTTPResponseHead: CustomStringConvertible {
-    /// The status and the address, without credentials and query: it has no secrets.
+    /// The status and the URL, without credentials and query, and so without secrets.
     public var description: String {
         url.map { "\(status) from \($0.redactedDescription)" } ?? "\(status)"
     }
 }
 
 extension HTTPResponseHead {
-    /// The byte count of the whole, including the bytes that are already present; `nil` if it isn't known.
+    /// Returns the length of the complete content in bytes, including `offset` bytes that were received earlier; `nil`
+    /// if unknown.
     func totalLength(after offset: Int64) -> Int64? {
         guard !headers.isEncoded else { return nil }
-        // The present bytes precede the content.
+        // The response contains only the bytes from the offset, so its own length isn't the total.
         if offset > 0, let range = headers[.contentRange] { return HTTPField.ContentRange(parsing: range)?.total }
         return headers.exactLength
     }
 }
 
 extension HTTPResponseHead {
-    /// The error of a part that nobody asked for: it isn't the whole, even if it looks like it (RFC 9110, 15.3.7).
+    /// Returns an error if the response is partial, but the request wasn't a range request (RFC 9110, 15.3.7).
+    ///
+    /// The content must not be taken for the complete representation, even if it looks complete.
     func unrequestedPartError(of request: HTTPRequest) -> RequestError? {
         guard status == .partialContent, request.method == .get, !request.headers.contains(.range) else { return nil }
         let reason = "the server sent a part where it was asked for the whole"

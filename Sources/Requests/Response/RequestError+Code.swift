@@ -4,29 +4,32 @@
 import Foundation
 
 extension RequestError {
-    /// The kind of error: an open set, so that a new code breaks no `switch`.
+    /// The kind of error.
+    ///
+    /// `Code` isn't an enum, so new codes don't break existing `switch` statements.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The reason for a failure, which decides about another attempt.
+        /// The category of a failure, which determines whether it can be retried.
         package enum Kind: Sendable {
-            /// The network: another attempt may succeed.
+            /// A network failure. Another attempt may succeed.
             case transient
-            /// The content of a response, a condition, or the cause of the error decides. No default sends it again.
+            /// Whether another attempt may succeed depends on the response, a condition or the cause. Such a failure
+            /// isn't retried by default.
             case uncertain
-            /// Somebody has refused: the server, a validator, the trust policy, or whoever has the credentials or the
-            /// body. Only a caller's rule sends it again.
+            /// The request was refused by the server, a validator, the trust policy, or the provider of its credentials
+            /// or body. Only a rule of the caller can retry it.
             case refused
             /// Another attempt would fail for the same reason.
             case permanent
-            /// The caller: the request, its settings, its disk, or a cancellation.
+            /// The cause is on the caller's side: the request, its settings, its disk, or a cancellation.
             case callerError
 
-            /// Whether another attempt would meet the same failure, so that no policy retries it.
+            /// Whether another attempt would fail in the same way, so that no policy retries it.
             package var isFinal: Bool { self == .permanent || self == .callerError }
         }
 
-        /// The name of the code, one of a bounded set.
+        /// The name of the code, from a limited set of names.
         public let name: String
-        /// The reason for the failure.
+        /// The category of the failure.
         package let kind: Kind
 
         package init(_ name: String, _ kind: Kind) {
@@ -38,102 +41,106 @@ extension RequestError {
 
         /// The operation was cancelled, or deallocated before it could run.
         public static let cancelled = Code("cancelled", .callerError)
-        /// The transfer was silent for longer than its timeout.
+        /// The transfer was idle for longer than its timeout.
         public static let timedOut = Code("timedOut", .transient)
-        /// The deadline of the whole operation passed, including waits, retries and back-off.
+        /// The deadline of the entire operation passed, including waits, retries and backoff.
         public static let deadlineExceeded = Code("deadlineExceeded", .callerError)
-        /// There is no network.
+        /// There is no network connection.
         public static let offline = Code("offline", .transient)
-        /// The host has no address, or no server listens there.
+        /// The host name can't be resolved, or the host doesn't accept the connection.
         public static let cannotConnect = Code("cannotConnect", .transient)
-        /// A proxy refused to make a connection to the host; the error's response is the proxy's.
+        /// A proxy refused to connect to the host.
         ///
-        /// By default, retry policies don't retry it, since a proxy that requires other credentials would get the same
-        /// ones.
+        /// The error's `response` is the proxy's response. Retry policies don't retry this error by default, because a
+        /// proxy that requires other credentials would get the same ones again.
         public static let proxyRefused = Code("proxyRefused", .uncertain)
-        /// The connection ended before the response did.
+        /// The connection was closed before the response was complete.
         public static let connectionLost = Code("connectionLost", .transient)
-        /// The response isn't HTTP.
+        /// The response isn't valid HTTP.
         public static let badResponse = Code("badResponse", .uncertain)
         /// The connection can't be trusted.
         public static let untrusted = Code("untrusted", .refused)
-        /// The status isn't one that the request accepts.
+        /// The request doesn't accept the status of the response.
         ///
-        /// The error has the status, the headers and the content.
+        /// The error contains the status, the headers and the content.
         public static let unacceptableStatus = Code("unacceptableStatus", .refused)
-        /// The content is of another type than the request asked for.
+        /// The content isn't of a media type that the request accepts.
         public static let unacceptableContentType = Code("unacceptableContentType", .refused)
-        /// A validator had the request retried until the limit.
+        /// A validator requested further retries until the limit was reached.
         public static let retryLimitReached = Code("retryLimitReached", .uncertain)
-        /// A validator refused the response, for a reason of its own: the underlying error.
+        /// A validator rejected the response; the underlying error is its reason.
         public static let rejected = Code("rejected", .refused)
-        /// The server confirms that the caller's stored response is valid, and the request needs content to make its
-        /// value.
+        /// The server confirmed that the caller's stored response is still valid, but the request needs content to
+        /// create its value.
         public static let notModified = Code("notModified", .uncertain)
-        /// Only a stored response was wanted, and no usable one is stored.
+        /// The request accepts only a stored response, and there is no usable one.
         public static let notCached = Code("notCached", .callerError)
-        /// The content is empty, although the request needs some.
+        /// The content is empty, but the request requires content.
         public static let emptyResponse = Code("emptyResponse", .uncertain)
-        /// There is content, although the request allows none.
+        /// The response has content, but the request allows none.
         public static let unexpectedBody = Code("unexpectedBody", .uncertain)
-        /// The head of the response is larger than the limit, has too many lines, or follows too many others.
+        /// The head of the response is too large, has too many lines, or follows too many interim responses.
         public static let headTooLarge = Code("headTooLarge", .permanent)
-        /// The content is larger than the limit.
+        /// The content exceeds the limit.
         public static let bodyTooLarge = Code("bodyTooLarge", .permanent)
-        /// The downloaded file has another digest than expected.
+        /// The digest of the downloaded file isn't the expected one.
         public static let digestMismatch = Code("digestMismatch", .permanent)
-        /// Content was received faster than it was consumed, over a transport that can't pause.
+        /// Content was received faster than it was consumed, and the transport doesn't support backpressure.
         public static let bufferFull = Code("bufferFull", .uncertain)
-        /// The content of a stream was consumed by another loop, or is being consumed by one.
+        /// The content of a stream has already been consumed by another loop, or is being consumed by one.
         ///
-        /// Store the parts of a stream that you need, or collect it, since its content isn't kept.
+        /// Streamed content isn't kept, so store the parts that you need, or collect the entire stream.
         public static let alreadyConsumed = Code("alreadyConsumed", .callerError)
-        /// There is a file at the destination of a download, and it must not be replaced.
+        /// A file exists at the destination of a download, and must not be replaced.
         public static let fileExists = Code("fileExists", .callerError)
-        /// The file of a download can't be written.
+        /// The file of a download couldn't be written.
         public static let cannotWriteFile = Code("cannotWriteFile", .callerError)
-        /// There is no space for a download.
+        /// There isn't enough disk space for a download.
         public static let diskFull = Code("diskFull", .callerError)
-        /// The content can't be decoded.
+        /// The content couldn't be decoded.
         public static let decoding = Code("decoding", .uncertain)
-        /// There were more redirects than the limit.
+        /// The number of redirects exceeds the limit.
         public static let tooManyRedirects = Code("tooManyRedirects", .permanent)
-        /// A redirect can't be followed: its location is missing, malformed, or not a web address.
+        /// A redirect can't be followed, because its location is missing, malformed, or not an `http` or `https` URL.
         public static let badRedirect = Code("badRedirect", .permanent)
-        /// A redirect requires more than the policy allows.
+        /// The redirect policy doesn't allow following a redirect.
         public static let redirectRefused = Code("redirectRefused", .permanent)
-        /// The next page of a list can't be requested: the link to it isn't a web address, or leads to an earlier page.
+        /// The next page can't be requested, because the link to it isn't an `http` or `https` URL, or leads back to an
+        /// earlier page.
         public static let pagingFailed = Code("pagingFailed", .permanent)
-        /// The body would have to be sent again, and can't be.
+        /// The body must be sent again, but can't be.
         ///
-        /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its
-        /// underlying error.
+        /// If this prevents a retry, the request keeps its original error, with an error of this code as the underlying
+        /// error.
         public static let bodyNotReplayable = Code("bodyNotReplayable", .callerError)
-        /// The request couldn't be made, or is invalid.
+        /// The request couldn't be created, or is invalid.
         public static let invalidRequest = Code("invalidRequest", .callerError)
-        /// The body of the request couldn't be encoded, or the sequence that it was read from has failed.
+        /// The body of the request couldn't be encoded, or the sequence that produces it failed.
         public static let encoding = Code("encoding", .refused)
-        /// The credentials of the request weren't available; if their refresh failed, its error is the underlying one.
-        public static let authenticationFailed = Code("authenticationFailed", .refused)
-        /// Credentials were refreshed more often than the limit allows.
-        public static let excessiveRefresh = Code("excessiveRefresh", .permanent)
-        /// The refresh of a credential took longer than allowed.
-        public static let refreshTimedOut = Code("refreshTimedOut", .uncertain)
-        /// An operation failed whose result was needed to make this request.
-        public static let dependencyFailed = Code("dependencyFailed", .callerError)
-        /// The operation would wait for itself.
-        public static let dependencyCycle = Code("dependencyCycle", .callerError)
-        /// Requests on behalf of requests were nested more than eight deep.
+        /// The credentials of the request weren't available.
         ///
-        /// An interceptor or a condition whose own request calls it again causes that. The reason names them.
+        /// If their refresh failed, its error is the underlying error.
+        public static let authenticationFailed = Code("authenticationFailed", .refused)
+        /// The credentials were refreshed more often than the limit allows.
+        public static let excessiveRefresh = Code("excessiveRefresh", .permanent)
+        /// Refreshing the credentials took longer than allowed.
+        public static let refreshTimedOut = Code("refreshTimedOut", .uncertain)
+        /// Another operation, whose result this request needs, has failed.
+        public static let dependencyFailed = Code("dependencyFailed", .callerError)
+        /// The operation would wait for itself, directly or through other operations.
+        public static let dependencyCycle = Code("dependencyCycle", .callerError)
+        /// Requests that other requests depend on were nested more than eight levels deep.
+        ///
+        /// The usual cause is an interceptor or a condition that runs again for the request that it sends. The reason
+        /// names them.
         public static let nestingLimitReached = Code("nestingLimitReached", .callerError)
-        /// A condition of the request isn't met; the underlying error is the reason.
+        /// A condition of the request isn't satisfied; the underlying error is the reason.
         public static let conditionFailed = Code("conditionFailed", .uncertain)
-        /// The transport was closed.
+        /// The transport has been closed.
         public static let closed = Code("closed", .callerError)
-        /// The transport doesn't support a requirement of the request.
+        /// The transport doesn't support a feature that the request requires.
         public static let unsupported = Code("unsupported", .callerError)
-        /// Another error, described by the underlying one.
+        /// Any other error; the underlying error describes it.
         public static let other = Code("other", .uncertain)
     }
 }
@@ -152,7 +159,7 @@ extension RequestError.Code {
 }
 
 extension RequestError {
-    /// The error of a stream whose line or event is larger than the limit.
+    /// Creates the error of a stream with a line or an event that exceeds the limit.
     static func oversized(_ element: String, limit: Int) -> RequestError {
         let reason = "one \(element) of the stream is larger than \(limit) bytes"
         return RequestError(.bodyTooLarge, phase: .receiving, reason: reason)

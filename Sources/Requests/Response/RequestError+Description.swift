@@ -4,26 +4,32 @@
 import Foundation
 
 extension RequestError: CustomStringConvertible, LocalizedError {
-    /// A few words of a bounded set, such as `unacceptableStatus`; fit to be the label of a metric.
+    /// A short name from a limited set, such as `unacceptableStatus`, suitable as a label for metrics.
     public var shortDescription: String { code.name }
 
-    /// The error in a line: what went wrong, in which phase, for which request, and why.
+    /// The error in one line: what went wrong, in which phase, for which request, and why.
     ///
     /// ```
     /// unacceptableStatus (404 Not Found) while validating for GET https://example.com/todos/1
     /// decoding (200 OK) for GET https://example.com/todos/1: expected Int at “id” of Todo; content type text/html
     /// ```
     ///
-    /// For invalid content it gives the place, the expected type and the kind of the value that is there; for a limit,
-    /// its value; for an error of other code, the type, with the case and the code that it has; for a request to another
-    /// origin, the names of the fields that stayed behind: ``TransferRecord/withheldHeaders``. It contains no secrets:
-    /// addresses have no credentials and no query, and header fields and content are left out.
+    /// The reason depends on the kind of error:
+    ///
+    /// - For invalid content, it contains the coding path, the expected type, and the kind of value that was found.
+    /// - For an exceeded limit, it contains the limit.
+    /// - For an error from other code, it contains the error's type, and its case and code if it has them.
+    /// - For a request to another origin, it contains the names of the withheld fields:
+    ///   ``TransferRecord/withheldHeaders``.
+    ///
+    /// The description contains no secrets. URLs are shown without credentials and query, and header fields and content
+    /// are omitted.
     public var description: String { description(depth: 0) }
 
-    /// The error in a line, for where the request is known anyhow: what went wrong, in which phase, and why.
+    /// The error in one line without the request, for contexts that already show the request.
     package var summary: String { description(depth: 0, isBrief: true) }
 
-    /// The error in a line, for people.
+    /// The error in one line, for people.
     public var errorDescription: String? { description }
 
     private func description(depth: Int, isBrief: Bool = false) -> String {
@@ -36,7 +42,7 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         return reasons.isEmpty ? text : "\(text): \(reasons.joined(separator: "; "))"
     }
 
-    /// The type of the content that couldn't be decoded.
+    /// A description of the content type, for content that couldn't be decoded.
     private var contentType: String? {
         guard code == .decoding, let response else { return nil }
         return response[.contentType].map { "content type \($0.shortened())" } ?? "no content type"
@@ -46,43 +52,44 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         switch underlying {
         case nil: nil
         case let error as RequestError:
-            // A chain of causes has an end in every log.
+            // Limit the depth of nested causes, to keep log lines short.
             depth < 3 ? "caused by \(error.description(depth: depth + 1))" : "caused by \(error.code.name)"
         case let error as any ExplainedError: error.explanation
         case let error?: Self.name(of: error)
         }
     }
 
-    /// The type of an error that isn't the library's, with the name of the case and the code, if they say something;
-    /// what else it says may be a secret.
+    /// Returns the type of an error that other code has thrown, and the name of its case and its code, if they are
+    /// meaningful.
     ///
-    /// An error without a domain of its own has its type as the domain, and without a code of its own the code is 1, or
-    /// a number that the compiler gives the case.
+    /// Nothing else is included, because it may be secret. By default, the domain of an error is its type, and its code
+    /// is 1 or a number that the compiler assigns to the case.
     private static func name(of error: any Error) -> String {
-        // The type is asked, since any error is taken for one that is converted to an `NSError`.
+        // Check the type, because every error can be cast to `NSError`.
         let type = type(of: error)
         if type is NSError.Type {
             let (domain, code) = ((error as NSError).domain, (error as NSError).code)
-            // On Linux, it may have been made of an error in Swift: with a domain such as `Recipes.APIError`.
+            // On Linux, the error may have been converted from a Swift error. Its domain is then the name of a type,
+            // such as `Recipes.APIError`.
             let isType = domain.first?.isUppercase == true && domain.contains(".")
             return domain.shortened() + (isType && code == 1 ? "" : " \(code)")
         }
         let name = "\(type)".shortened()
-        let label = label(of: error, type)
+        let label = caseName(of: error, type)
         let text = label.map { "\(name).\($0)" } ?? name
         guard type is any CustomNSError.Type else { return text }
         let (domain, code) = ((error as NSError).domain, (error as NSError).code)
-        // The compiler numbers the cases from 0.
+        // By default, the compiler numbers the cases from 0.
         let isDefault = domain == String(reflecting: type) && (label == nil ? code == 1 : (0..<100).contains(code))
         return isDefault ? text : "\(text) \(code)"
     }
 
-    /// The name of the case; `nil` if the error isn't an enumeration, or prints something else.
-    private static func label(of error: any Error, _ type: any Error.Type) -> String? {
+    /// Returns the name of the case; `nil` if the error isn't an enum, or has a custom description.
+    private static func caseName(of error: any Error, _ type: any Error.Type) -> String? {
         let mirror = Mirror(reflecting: error)
         guard mirror.displayStyle == .enum, !(type is any CustomReflectable.Type) else { return nil }
         if let label = mirror.children.first?.label { return label }
-        // Without a description of its own, a case without values is printed as its name.
+        // A case without associated values prints as its name, unless the type has a custom description.
         let isDescribed = type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type
         return isDescribed ? nil : "\(error)"
     }

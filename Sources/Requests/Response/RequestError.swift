@@ -3,34 +3,34 @@
 
 import Foundation
 
-/// The failure of a request, with all known facts.
+/// The error with which a request fails, including all known context.
 ///
 /// ```swift
 /// if let error = error as? RequestError, error.code == .unacceptableStatus, error.response?.status == .notFound { … }
 /// ```
 ///
-/// No description of it shows a secret: addresses are shown without credentials and query, headers and bodies not at
-/// all.
+/// Descriptions of the error never contain secrets. URLs are shown without credentials and query, and headers and
+/// bodies aren't shown at all.
 public struct RequestError: Error, Sendable {
     /// The kind of error.
     public let code: Code
     /// The phase in which the request failed.
     public let phase: Phase
-    // Behind one reference, so that an error needs only a pointer's size in a result.
+    // Stored as one reference, so that an error in a `Result` takes only the size of a pointer.
     private let details: Box<Details>
 
     /// The phase of a request.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The operation had not started: it waited in its queue.
+        /// The operation was waiting in its queue, and hadn't started.
         case waiting
-        /// The request was being made.
+        /// The request was being built.
         case building
-        /// The request was sent, and no response had been received.
+        /// The request was being sent, or had been sent without a response so far.
         case sending
         /// The response was being received.
         case receiving
-        /// The response was being judged, or the operation waited because of it: for another attempt, or for a new
-        /// credential. A cancellation during decoding has this phase too.
+        /// The response was being validated, or the operation was waiting for another attempt or for new credentials
+        /// because of it. A cancellation during decoding also has this phase.
         case validating
         /// The content was being decoded.
         case decoding
@@ -47,17 +47,17 @@ public struct RequestError: Error, Sendable {
         var interceptor: String?
     }
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of error.
     ///   - phase: The phase in which the request failed.
-    ///   - reason: A sentence with facts that the code doesn't contain; without secrets.
-    ///   - request: The request that was sent, if one had been made.
+    ///   - reason: A sentence with details that the code doesn't express, without secrets.
+    ///   - request: The request that was sent, if there was one.
     ///   - response: The head of the response, if one was received.
-    ///   - body: The content that was received, as far as it was kept.
+    ///   - body: The received content, or the part of it that was kept.
     ///   - transfers: The transfers so far.
-    ///   - underlying: The error behind this one.
+    ///   - underlying: The underlying error.
     public init(
         _ code: Code,
         phase: Phase,
@@ -81,8 +81,8 @@ public struct RequestError: Error, Sendable {
 
     /// Wraps any error.
     ///
-    /// A ``RequestError`` stays unchanged; every other error becomes the underlying one of a new error, with the code
-    /// `other` unless the library knows a better one.
+    /// A ``RequestError`` is returned unchanged. Any other error becomes the underlying error of a new one. Its code is
+    /// `other`, unless a more specific code applies.
     public init(_ error: any Error) {
         switch error {
         case let error as RequestError: self = error
@@ -99,14 +99,14 @@ public struct RequestError: Error, Sendable {
         }
     }
 
-    /// Wraps an error of a body's encoding: the code is `encoding`, unless the error has a more specific one.
+    /// Wraps an error from the encoding of a body, with the code `encoding` unless the error has a more specific one.
     init(encoding error: any Error) {
         let wrapped = RequestError(error)
         self = wrapped.code == .other ? RequestError(.encoding, phase: .building, underlying: error) : wrapped
     }
 
-    /// Wraps an error of a body that is read while it is sent.
-    init(ofBody error: any Error) {
+    /// Wraps an error that occurred while the body was read for sending.
+    init(bodyError error: any Error) {
         let isInvalid = error is InvalidValue
         self = isInvalid ? .init(.invalidRequest, phase: .sending, underlying: error) : .init(error)
     }
@@ -117,48 +117,48 @@ public struct RequestError: Error, Sendable {
         self.details = Box(details)
     }
 
-    /// Whether no part of the operation's request has reached a server in the last attempt, so that any method can be
-    /// retried.
+    /// Whether the last attempt sent no part of the operation's request to a server, so that retrying is safe for any
+    /// method.
     ///
-    /// True if no connection could be made for any of the attempt's transfers. False for an error that isn't the
+    /// True if no connection could be established for any transfer of the attempt. False for errors that aren't the
     /// failure of an operation.
     public var wasNotSent: Bool { details.value.wasNotSent }
 
-    /// A sentence with facts that the code doesn't contain.
+    /// A sentence with details that the code doesn't express.
     public var reason: String? { details.value.reason }
-    /// The request that was sent, or that an interceptor failed to complete with a ``RequestError``; `nil` if there was
-    /// none yet.
+    /// The request that was sent, or that an interceptor rejected with a ``RequestError``; `nil` if there was none yet.
     public var request: HTTPRequest? { details.value.request }
     /// The head of the response; `nil` if none was received.
     public var response: HTTPResponseHead? { details.value.response }
-    /// The content of the response, up to the environment's limit for error bodies; empty without a response.
+    /// The content of the response, up to the environment's limit for error bodies; empty if there was no response.
     public var body: Data { details.value.body }
-    /// The transfers so far: the first one, redirects and retries.
+    /// The transfers so far, in order: the first one, redirects and retries.
     ///
-    /// Of more than 100, it has the first one and the last 99.
+    /// If there are more than 100, only the first and the last 99 are kept.
     public var transfers: [TransferRecord] { details.value.transfers }
-    /// The error behind this one, such as a `URLError` or a `DecodingError`.
+    /// The underlying error, such as a `URLError` or a `DecodingError`.
     public var underlying: (any Error)? { details.value.underlying }
 
-    /// The type of the interceptor that has thrown the underlying error; `nil` if it came from elsewhere.
+    /// The type of the interceptor that threw the underlying error; `nil` if it didn't come from an interceptor.
     public var interceptor: String? { details.value.interceptor }
 
-    /// Returns the same error, as one of an interceptor.
+    /// Returns a copy of the error, attributed to an interceptor.
     func thrown(by interceptor: String?) -> RequestError {
         changed { $0.interceptor = interceptor ?? $0.interceptor }
     }
 
-    /// Returns the same error, with another cause.
+    /// Returns a copy of the error with another underlying error.
     func caused(by underlying: any Error) -> RequestError { changed { $0.underlying = underlying } }
 
-    /// Returns the same error; for a timeout without a reason, with the timeout as the reason.
+    /// Returns the error, and adds the duration of the timeout as its reason if it is a timeout without a reason.
     func explained(byTimeout timeout: Duration?) -> RequestError {
         guard code == .timedOut, reason == nil else { return self }
         let limit = timeout.map { "\($0)" } ?? "as long as the transport waits, by default 60 seconds"
         return changed { $0.reason = "no data for \(limit)" }
     }
 
-    /// Returns the same error with the facts that a transport can't know: the request, the response and the transfers.
+    /// Returns a copy of the error with context that the transport doesn't know: the request, the response and the
+    /// transfers.
     func withContext(
         phase: Phase? = nil,
         request: HTTPRequest?,
@@ -185,22 +185,22 @@ public struct RequestError: Error, Sendable {
 // MARK: - Codes
 
 extension RequestError {
-    /// Returns whether an error has a code: `if error == .offline { … }`.
+    /// Returns whether an error has a code, as in `if error == .offline { … }`.
     public static func == (error: RequestError, code: Code) -> Bool { error.code == code }
 
-    /// Returns whether an error has another code.
+    /// Returns whether an error doesn't have a code.
     public static func != (error: RequestError, code: Code) -> Bool { error.code != code }
 }
 
 // MARK: - Kinds
 
-/// The distinctions for messages to users: there is no connection, or a login is needed.
+/// Properties that distinguish errors for messages to users, such as a missing connection or a required login.
 extension RequestError {
-    /// Whether the connection failed: there is no network, or the server doesn't answer, or not in time.
+    /// Whether the connection failed, because there is no network, or because the server didn't respond in time.
     ///
-    /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, even if that is the reason for
-    /// the failure of a condition, a dependency or a refresh. A peer that isn't trusted, or whose response is invalid,
-    /// was reached.
+    /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, even if such an error made a
+    /// condition, a dependency or a refresh fail. False if the peer was reached, but isn't trusted or sent an invalid
+    /// response.
     public var isConnectivityError: Bool {
         switch code {
         case .conditionFailed, .dependencyFailed, .authenticationFailed:
@@ -209,11 +209,11 @@ extension RequestError {
         }
     }
 
-    /// Whether the server requires a login: the status is 401, or there is no credential to send.
+    /// Whether the server requires a login, because the status is 401, or because there are no credentials to send.
     ///
-    /// A failed refresh counts if it was refused, by a 401 or by the error `invalid_grant` of OAuth. After any other
-    /// failure, such as a lost connection or a 503, the credential may still be valid. A 403 of the request itself
-    /// doesn't count, since no login changes it: the server knows the user (RFC 9110, 15.5.2 and 15.5.4).
+    /// A failed refresh counts only if the server rejected it with a 401 or the OAuth error `invalid_grant`. After any
+    /// other failure, such as a lost connection or a 503, the credentials may still be valid. A 403 doesn't count,
+    /// because the server knows the user, so a new login wouldn't help (RFC 9110, 15.5.2 and 15.5.4).
     public var isNotAuthorized: Bool {
         switch code {
         case .authenticationFailed: (underlying as? RequestError)?.isRefusalOfCredential ?? true
@@ -225,8 +225,10 @@ extension RequestError {
 }
 
 extension RequestError {
-    /// Whether the server has refused to renew a credential: with 401, or with the error `invalid_grant` of OAuth (RFC
-    /// 6749, 5.2), but not with another of its errors, which are about the client.
+    /// Whether the server refused to refresh credentials, with a 401 or with the OAuth error `invalid_grant` (RFC 6749,
+    /// 5.2).
+    ///
+    /// Other OAuth errors don't count, because they concern the client and not the user.
     var isRefusalOfCredential: Bool {
         guard code == .unacceptableStatus || code == .rejected, let response else { return isNotAuthorized }
         guard response.status == .badRequest || response.status == .unauthorized else { return false }
@@ -239,7 +241,7 @@ extension RequestError {
 // MARK: - URLError
 
 extension RequestError {
-    /// Converts an error of `URLSession`; it stays as the underlying one.
+    /// Wraps an error of `URLSession` as the underlying error.
     package init(sessionError error: any Error, phase: Phase) {
         let error = error as? URLError ?? URLError(_nsError: error as NSError)
         self.init(Code(error), phase: phase, underlying: error)
@@ -255,7 +257,8 @@ extension RequestError.Code {
         case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed: self = .cannotConnect
         case .networkConnectionLost: self = .connectionLost
         #if canImport(FoundationNetworking)
-        // On Linux, this code stands only for libcurl's "got nothing": the connection ended before the first byte.
+        // On Linux, Foundation uses this code only for libcurl's `CURLE_GOT_NOTHING`, when the connection closes before
+        // the first byte.
         case .badServerResponse: self = .connectionLost
         #else
         case .badServerResponse: self = .badResponse
@@ -265,14 +268,15 @@ extension RequestError.Code {
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
             self = .untrusted
-        case .badURL, .unsupportedURL: self = Self.ofLinuxText(error) ?? .invalidRequest
-        default: self = Self.ofLinuxText(error) ?? .other
+        case .badURL, .unsupportedURL: self = Self.fromLinuxMessage(error) ?? .invalidRequest
+        default: self = Self.fromLinuxMessage(error) ?? .other
         }
     }
 
-    /// On Linux, libcurl's failures without a code in Foundation are reported as "unknown" or "unsupported URL", and
-    /// only their text distinguishes them.
-    private static func ofLinuxText(_ error: URLError) -> RequestError.Code? {
+    /// Maps an error of libcurl for which Foundation on Linux has no code.
+    ///
+    /// Foundation reports it as "unknown" or "unsupported URL", so only the message distinguishes such errors.
+    private static func fromLinuxMessage(_ error: URLError) -> RequestError.Code? {
         #if canImport(FoundationNetworking)
         let text = error.localizedDescription.lowercased()
         let codes: [(words: [String], code: RequestError.Code)] = [
@@ -290,7 +294,7 @@ extension RequestError.Code {
 // MARK: - Reflection
 
 extension RequestError: CustomReflectable {
-    /// A mirror of the description: `dump` would print content, and the contents of other errors.
+    /// A mirror of the description, because `dump` would otherwise print content, and the contents of other errors.
     public var customMirror: Mirror {
         Mirror(
             self,

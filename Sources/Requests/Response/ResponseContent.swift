@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// The content of an answer on its way back through the chain: in memory, or already delivered elsewhere.
+/// The content of a response as it passes back through the interceptor chain, in memory or already delivered elsewhere.
 public enum ResponseContent: Sendable, Hashable {
     /// The content, in memory.
     case data(Data)
-    /// The number of bytes that went to a file or to a stream's consumer as they arrived.
+    /// The number of bytes that were delivered to a file or a stream's consumer as they arrived.
     case delivered(Int64)
 
     /// The content, if it is in memory.

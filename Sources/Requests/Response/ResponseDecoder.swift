@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Makes a value of a response: the decoding of a request as a value.
+/// A decoder for responses, with which a request creates its value.
 ///
-/// The built-in ones are static members: `.json`, `.text`, `.data`, `.none`, `.jsonObject`, `.json(_:atKeyPath:)`. One
-/// of your own is a closure, which also gets the status and the headers. As a static member, it is used like a built-in
-/// one:
+/// The built-in decoders are static members: `.json`, `.text`, `.data`, `.none`, `.jsonObject`, `.json(_:atKeyPath:)`.
+/// Create your own from a closure, which also receives the status and the headers. Declare it as a static member to use
+/// it like a built-in one:
 ///
 /// ```swift
 /// extension ResponseDecoder<Image> {
@@ -15,18 +15,20 @@ import Foundation
 /// }
 /// ```
 ///
-/// It is called only for acceptable responses: any other status has failed the request before.
+/// The decoder is called only for acceptable responses, because any other status has already failed the request.
 public struct ResponseDecoder<Value: Sendable>: Sendable {
-    /// The types that the decoder reads, which a request sends as `Accept` unless it has its own; empty for any type.
+    /// The media types that the decoder accepts; empty for any type.
+    ///
+    /// A request sends them as `Accept`, unless it sets that field itself.
     public var accepted: [MediaType]
     private let make: @Sendable (HTTPResponse<Data>) throws -> Value
 
-    /// Makes a decoder of a closure.
+    /// Creates a decoder from a closure.
     ///
     /// - Parameters:
-    ///   - accepted: The types that it reads; by default any.
-    ///   - decode: Makes the value. Called on a thread that may be blocked; an error that it throws is the failure of
-    ///     the request.
+    ///   - accepted: The media types that the decoder accepts; any type by default.
+    ///   - decode: Decodes the value. The library calls it on a thread that may block. If it throws an error, the
+    ///     request fails with that error.
     public init(
         accepting accepted: [MediaType] = [],
         _ decode: @escaping @Sendable (HTTPResponse<Data>) throws -> Value
@@ -35,16 +37,16 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
         make = decode
     }
 
-    /// Makes the value of a response.
+    /// Decodes a value from a response.
     ///
     /// - Throws: Any error that the decoder throws.
     public func decode(_ response: HTTPResponse<Data>) throws -> Value {
         try make(response)
     }
 
-    /// Returns a decoder that makes another value from this one's.
+    /// Returns a decoder that transforms the value of this one.
     ///
-    /// - Throws: Any error that `transform` throws, as the failure of the request.
+    /// - Throws: If `transform` throws an error, the request fails with that error.
     public func map<NewValue>(
         _ transform: @escaping @Sendable (Value) throws -> NewValue
     ) -> ResponseDecoder<NewValue> {
@@ -52,7 +54,7 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
     }
 }
 
-// MARK: - Built in
+// MARK: - Built-in decoders
 
 extension ResponseDecoder where Value == Void {
     /// Ignores the content.
@@ -65,43 +67,43 @@ extension ResponseDecoder where Value == Data {
 }
 
 extension ResponseDecoder where Value == HTTPResponse<Data> {
-    /// Returns the whole response.
+    /// Returns the entire response.
     public static var response: ResponseDecoder { ResponseDecoder { $0 } }
 }
 
 extension ResponseDecoder where Value == String {
-    /// Text in the charset that the response names, or else in UTF-8.
+    /// Decodes text in the charset that the response declares, or in UTF-8 by default.
     ///
-    /// Content that isn't text in that charset is an error of code `decoding`; so is a charset that the platform
-    /// doesn't know.
+    /// Content that isn't valid in that charset fails with an error of code `decoding`, and so does a charset that the
+    /// platform doesn't support.
     public static var text: ResponseDecoder { ResponseDecoder { try $0.text() } }
 
-    /// Text in a given encoding, whatever the response says.
+    /// Decodes text in the given encoding, whatever charset the response declares.
     public static func text(encoding: String.Encoding) -> ResponseDecoder {
         ResponseDecoder { try $0.text(encoding: encoding) }
     }
 }
 
 extension ResponseDecoder where Value == JSONValue {
-    /// JSON of any shape.
+    /// Decodes JSON of any structure.
     public static var jsonObject: ResponseDecoder {
         ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(JSONValue.self, from: $0) }
     }
 }
 
 extension ResponseDecoder where Value: Decodable {
-    /// JSON, decoded with the decoder of the environment.
+    /// Decodes JSON with the environment's decoder.
     ///
-    /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
+    /// Empty content fails with an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
     public static var json: ResponseDecoder { json() }
 
-    /// JSON, or the part of it at a path of keys, such as `data.user`.
+    /// Decodes JSON, or the part of it at a key path such as `data.user`.
     ///
     /// - Parameters:
     ///   - type: The type of the value; usually inferred.
-    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array. `nil`, the
-    ///     default, is the whole.
-    ///   - decoder: Makes a decoder for each response; `nil`, the default, is the decoder of the environment.
+    ///   - keyPath: The keys from the outermost to the innermost, separated by dots. A number is an array index. `nil`,
+    ///     the default, decodes the entire content.
+    ///   - decoder: Creates a decoder for each response; `nil`, the default, uses the environment's decoder.
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
@@ -113,7 +115,7 @@ extension ResponseDecoder where Value: Decodable {
         }
     }
 
-    /// JSON, as ``json(_:atKeyPath:decoder:)``, for calls that read better with the label `encoded`.
+    /// Decodes JSON like ``json(_:atKeyPath:decoder:)``, for calls that read better with the label `encoded`.
     public static func json(
         encoded type: Value.Type,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
@@ -121,13 +123,13 @@ extension ResponseDecoder where Value: Decodable {
         json(type, decoder: decoder())
     }
 
-    /// A value decoded with a decoder of your choice: a property list, or a format of your own.
+    /// Decodes a value with a decoder of your choice, such as one for property lists or a custom format.
     ///
     /// - Parameters:
     ///   - type: The type of the value; usually inferred.
-    ///   - decoder: Makes a decoder for each response.
-    ///   - keyPath: The keys of the part to decode, from the outside in, separated by dots; `nil`, the default, is the
-    ///     whole.
+    ///   - decoder: Creates a decoder for each response.
+    ///   - keyPath: The keys of the part to decode, from the outermost to the innermost, separated by dots. `nil`, the
+    ///     default, decodes the entire content.
     /// - Returns: The decoder.
     public static func decoded(
         _ type: Value.Type = Value.self,
@@ -137,16 +139,16 @@ extension ResponseDecoder where Value: Decodable {
         ResponseDecoder(accepting: decoder().accepted) { try decoder().decode(type, from: $0, atKeyPath: keyPath) }
     }
 
-    /// A property list, in XML or in its binary form.
+    /// Decodes a property list, in XML or binary format.
     public static var propertyList: ResponseDecoder { decoded(by: PropertyListDecoder()) }
 }
 
 extension ResponseDecoder where Value: HTTPDecodableResponse {
-    /// The type's own decoding.
+    /// Uses the type's own decoding.
     public static var custom: ResponseDecoder { ResponseDecoder { try Value.decode($0) } }
 }
 
-/// A value inside a JSON document: it is decoded along a path of keys, without copying other parts.
+/// A value nested in a JSON document, which is decoded along a key path without copying other parts.
 struct NestedValue<Value: Decodable>: Decodable {
     let value: Value
 
@@ -155,7 +157,7 @@ struct NestedValue<Value: Decodable>: Decodable {
     }
 
     private static func value(at path: ArraySlice<String>, in decoder: any Decoder) throws -> Value {
-        // Types that the decoder treats specially, such as dates, have to be decoded from a container.
+        // Types that the decoder handles specially, such as dates, must be decoded from a container.
         guard let first = path.first else { return try Value(from: decoder) }
         if let index = Int(first), index >= 0, var array = try? decoder.unkeyedContainer() {
             while !array.isAtEnd, array.currentIndex < index { _ = try array.superDecoder() }
@@ -169,7 +171,9 @@ struct NestedValue<Value: Decodable>: Decodable {
     }
 }
 
-/// The path of a ``NestedValue``, passed to it through any decoder.
+/// The key path of a ``NestedValue``.
+///
+/// A task-local value passes it through any decoder.
 enum NestedPath {
     @TaskLocal static var current: [String] = []
 
@@ -185,7 +189,7 @@ enum NestedPath {
 // MARK: - Content
 
 extension BodyDecoder {
-    /// Decodes the content of a response, or the part of it at a path of keys; empty content makes an optional `nil`.
+    /// Decodes the content of a response, or the part of it at a key path; empty content decodes an optional as `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse` or `notModified`.
     func decode<Value: Decodable>(
@@ -196,7 +200,7 @@ extension BodyDecoder {
         try decode(type, fromContent: response.content(for: type), atKeyPath: keyPath)
     }
 
-    /// Decodes content, or a part of it; content that is empty or blank makes an optional `nil`.
+    /// Decodes content, or the part of it at a key path; empty or blank content decodes an optional as `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
     func decode<Value: Decodable>(
@@ -218,10 +222,10 @@ extension BodyDecoder {
 }
 
 extension HTTPResponse<Data> {
-    /// The content, of which a value is to be made.
+    /// Returns the content to decode a value from.
     ///
-    /// - Throws: ``RequestError`` of code `notModified` if the response confirms a representation that the caller
-    ///   already has, unless the type has a value for empty content.
+    /// - Throws: ``RequestError`` of code `notModified` if the response has no content because it confirms a stored
+    ///   representation, unless the type is an optional.
     func content(for type: Any.Type) throws(RequestError) -> Data {
         guard status == .notModified, body.isEmpty, !(type is any AnyOptional.Type) else { return body }
         throw RequestError(.notModified, phase: .decoding)
@@ -229,6 +233,6 @@ extension HTTPResponse<Data> {
 }
 
 extension Data {
-    /// Whether there is nothing but the blanks of JSON (RFC 8259, 2).
+    /// Whether the data consists only of JSON whitespace (RFC 8259, 2).
     fileprivate var isBlank: Bool { allSatisfy { " \t\r\n".utf8.contains($0) } }
 }

@@ -3,17 +3,18 @@
 
 import Foundation
 
-/// What the library knows about a response besides its head and its content.
+/// Internal metadata of a response, in addition to its head and its content.
 struct ResponseNotes: Sendable {
     /// The transfers up to the response.
     var history = TransferHistory([])
-    /// Creates the JSON decoder if the caller has none: that of the environment.
+    /// Creates the environment's JSON decoder, for callers that don't provide their own.
     ///
-    /// Set wherever a response reaches code of the caller: an interceptor, a validator, the request, the result.
+    /// The library sets it wherever a response reaches the caller's code: an interceptor, a validator, the request or
+    /// the result.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
-    /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
+    /// The request that the response belongs to, if redirects have replaced the operation's own request.
     var redirectedRequest: Box<HTTPRequest>?
-    /// Whether another request that shares the response has it stored by the cache.
+    /// Whether another request that shares the response already stores it in the cache.
     var isStoredElsewhere = false
     /// Whether only the beginning of the content was read.
     var isTruncated = false

@@ -4,7 +4,7 @@
 import Foundation
 
 extension TransferRecord {
-    /// The metrics of one transfer: the end of each phase, and the byte counts in both directions.
+    /// The metrics of one transfer, with the end of each phase and the byte counts in both directions.
     ///
     /// ```swift
     /// if let metrics = operation.metrics, let wait = metrics.duration(of: .wait) {
@@ -12,62 +12,65 @@ extension TransferRecord {
     /// }
     /// ```
     ///
-    /// The times of `start`, `responseStart` and `end` are measured by the library, on every platform; a response
-    /// without content has its first byte and its end at about the same time. The others are measured by the transport.
-    /// Libcurl and, on Apple platforms, a `URLSession` provide them, except for phases that didn't happen, such as
-    /// `connectEnd` on a kept connection, and addresses that aren't known. A `URLSession` on Linux provides none of
-    /// them.
+    /// The library measures `start`, `responseStart` and `end` on every platform. For a response without content,
+    /// `responseStart` and `end` are about the same. The transport measures the other times. Libcurl and, on Apple
+    /// platforms, `URLSession` provide them, except for phases that didn't happen, such as `connectEnd` on a reused
+    /// connection, and addresses that aren't known. `URLSession` on Linux provides none of them.
     public struct Metrics: Sendable, Hashable {
         /// The time at which the transfer was passed to the transport.
         public var start: Date
-        /// The time at which the transport began to work on it, after a wait for its turn; since the start, like all
-        /// following times.
+        /// The time at which the transport started the transfer, after waiting in its queue.
+        ///
+        /// The time is relative to `start`, like all following times.
         public var fetchStart: Duration?
-        /// The time at which the name of the host was resolved.
+        /// The time at which the host name was resolved.
         public var domainLookupEnd: Duration?
-        /// The time at which the connection was made.
+        /// The time at which the connection was established.
         public var connectEnd: Duration?
-        /// The time at which the connection was encrypted.
+        /// The time at which the TLS handshake was complete.
         public var secureConnectionEnd: Duration?
-        /// The time at which the request was sent, as far as the client knows.
+        /// The time at which the request was sent, according to the client.
         public var requestEnd: Duration?
-        /// The time at which the response began.
+        /// The time at which the response started.
         public var responseStart: Duration?
         /// The time at which the transfer ended.
         public var end: Duration?
 
-        /// Whether the connection had served another transfer before; `nil` if the transport doesn't report it.
+        /// Whether the connection had been used for another transfer; `nil` if the transport doesn't report it.
         public var isReusedConnection: Bool?
-        /// The protocol by its ALPN name, such as `http/1.1` and `h2`; `nil` if the transport doesn't report it.
+        /// The protocol by its ALPN name, such as `http/1.1` or `h2`; `nil` if the transport doesn't report it.
         public var networkProtocol: String?
-        /// The address of the other end of the connection, that of a proxy if there is one; `nil`, like all following
-        /// values, if the transport doesn't report it.
-        public var remoteAddress: String?
-        /// The port of the other end.
-        public var remotePort: Int?
-        /// The address of this end of the connection.
-        public var localAddress: String?
-        /// The port of this end.
-        public var localPort: Int?
-        /// The version of TLS, such as `TLSv1.3`; `nil` also without TLS.
-        public var tlsVersion: String?
-        /// The cipher suite of TLS by its registered name, such as `TLS_AES_256_GCM_SHA384`; `nil` also without TLS.
-        public var tlsCipherSuite: String?
-        /// Whether the connection goes to a proxy.
+        /// The IP address of the server, or of the proxy if there is one.
         ///
-        /// libcurl before 8.7 reports only a tunnel.
+        /// The address and all following values are `nil` if the transport doesn't report them.
+        public var remoteAddress: String?
+        /// The port of the server or proxy.
+        public var remotePort: Int?
+        /// The local IP address of the connection.
+        public var localAddress: String?
+        /// The local port of the connection.
+        public var localPort: Int?
+        /// The TLS version, such as `TLSv1.3`; `nil` without TLS.
+        public var tlsVersion: String?
+        /// The TLS cipher suite by its registered name, such as `TLS_AES_256_GCM_SHA384`; `nil` without TLS.
+        public var tlsCipherSuite: String?
+        /// Whether the connection goes through a proxy.
+        ///
+        /// Before version 8.7, libcurl reports this only for tunnels.
         public var isProxyConnection: Bool?
 
-        /// The byte count of the request's head; `nil`, like the other three, if the transport doesn't report it.
+        /// The size of the request head in bytes.
+        ///
+        /// All four sizes are `nil` if the transport doesn't report them.
         public var requestHeadSize: Int64?
-        /// The byte count of the sent content.
+        /// The size of the sent content in bytes.
         public var requestBodySize: Int64?
-        /// The byte count of the response's head, including earlier heads.
+        /// The size of the response head in bytes, including earlier heads, such as those of interim responses.
         public var responseHeadSize: Int64?
-        /// The byte count of the received content, before decoding.
+        /// The size of the received content in bytes, before decoding.
         public var responseBodySize: Int64?
 
-        /// Makes the metrics of a transfer that begins.
+        /// Creates the metrics of a transfer that is about to start.
         public init(start: Date = Date()) {
             self.start = start
         }
@@ -75,51 +78,51 @@ extension TransferRecord {
 }
 
 extension TransferRecord.Metrics {
-    /// A phase of a transfer, named after the awaited event.
+    /// A phase of a transfer.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// The transport's turn.
+        /// Waiting for the transport to start the transfer.
         case queue
-        /// The name of the host.
+        /// Resolving the host name.
         case domainLookup
-        /// The connection, that of a proxy included.
+        /// Connecting to the server, including a proxy.
         case connect
-        /// The handshake of TLS.
+        /// The TLS handshake.
         case secureConnection
-        /// The request to be sent.
+        /// Sending the request.
         case request
-        /// The response to begin.
+        /// Waiting for the first byte of the response.
         case wait
-        /// The response to end.
+        /// Receiving the response.
         case response
     }
 
-    /// The period of a phase, since the start; `nil` for one that didn't happen, or isn't known.
+    /// The start and end of a phase, relative to the start of the transfer; `nil` if it didn't happen or isn't known.
     ///
-    /// A phase begins at the end of the last known phase before it.
+    /// A phase starts at the end of the last known phase before it.
     public subscript(phase: Phase) -> Range<Duration>? {
         let index = Phase.allCases.firstIndex(of: phase) ?? 0
-        let ends = ends
+        let ends = phaseEnds
         guard let end = ends[index] else { return nil }
         let begin = ends[..<index].lazy.compactMap { $0 }.last ?? .zero
         return min(begin, end)..<end
     }
 
-    /// The duration of a phase; `nil` for one that didn't happen, or isn't known.
+    /// Returns the duration of a phase; `nil` if it didn't happen or isn't known.
     public func duration(of phase: Phase) -> Duration? {
         self[phase].map { $0.upperBound - $0.lowerBound }
     }
 
-    /// The duration of the transfer; `nil` before its end.
+    /// The duration of the transfer; `nil` if it hasn't ended yet.
     public var duration: Duration? { end }
 
-    /// The end of each phase, in the order of the phases.
-    private var ends: [Duration?] {
+    /// The end times of all phases, in order.
+    private var phaseEnds: [Duration?] {
         [fetchStart, domainLookupEnd, connectEnd, secureConnectionEnd, requestEnd, responseStart, end]
     }
 }
 
 extension TransferRecord.Metrics: CustomStringConvertible {
-    /// The phases with their durations, in a line.
+    /// The phases with their durations, in one line.
     public var description: String {
         let phases = Phase.allCases.compactMap { phase in
             duration(of: phase).map { "\(phase.rawValue) \($0 / .milliseconds(1)) ms" }
@@ -129,7 +132,7 @@ extension TransferRecord.Metrics: CustomStringConvertible {
 }
 
 extension HTTPRequest {
-    /// The names of the fields that stayed behind at another origin, for people; `nil` if there are none.
+    /// The names of the fields that weren't sent to this origin, for display; `nil` if there are none.
     var withheldText: String? {
         guard !fields.notes.withheldHeaders.isEmpty else { return nil }
         return "not sent to this origin: "
@@ -138,11 +141,11 @@ extension HTTPRequest {
 }
 
 extension Authorization {
-    /// A step of authentication that an operation waits for.
+    /// A step of authentication that an operation is waiting for.
     public enum Step: Sendable, Hashable {
-        /// The answer to the challenge of a server, for which a user may be asked.
+        /// Responding to a challenge of the server, which may involve the user.
         case challenge(Authorization.Challenge)
-        /// The refresh of a credential, or the work of a recovery: its own, or one that others need too.
+        /// Refreshing credentials or running a recovery, either for this operation only, or shared with others.
         case refresh
     }
 }

@@ -3,24 +3,24 @@
 
 import Foundation
 
-/// One request that was sent on behalf of an operation, with its outcome.
+/// The record of one request that was sent for an operation, with its outcome.
 ///
-/// An operation has one for its first request, one for every followed redirect, one for every retry, and one for every
-/// further request that an interceptor sends by ``InterceptorChain``.
+/// An operation has one record for its first request, and one for every redirect, every retry, and every other request
+/// that an interceptor sends with ``InterceptorChain``.
 public struct TransferRecord: Sendable {
-    /// The cause of a transfer.
+    /// The reason for a transfer.
     public enum Cause: Sendable, Hashable {
-        /// It is the first.
+        /// The first transfer of the operation.
         case initial
-        /// The one before was redirected here.
+        /// The previous transfer was redirected to this URL.
         case redirect
-        /// The one before failed.
+        /// The previous transfer failed.
         case retry
-        /// A redirect led to a challenge, which is answered without a retry of the operation.
+        /// A redirect led to a challenge. The challenge is answered without retrying the operation.
         case challenge
     }
 
-    /// The cause of the transfer.
+    /// The reason for the transfer.
     public let cause: Cause
     /// The request that was sent.
     public let request: HTTPRequest
@@ -28,12 +28,12 @@ public struct TransferRecord: Sendable {
     public internal(set) var response: HTTPResponseHead?
     /// The error of the transfer, if it failed.
     public internal(set) var error: RequestError?
-    /// The metrics of the transfer; `nil` if the record was made without any.
+    /// The metrics of the transfer; `nil` if the record was created without any.
     public internal(set) var metrics: TransferRecord.Metrics?
-    /// The received content, if it is in memory; only monitors get it, elsewhere it is `nil`.
+    /// The received content if it is in memory, for monitors only; otherwise `nil`.
     public internal(set) var content: Data?
 
-    /// Makes the record of a transfer.
+    /// Creates the record of a transfer.
     public init(
         cause: Cause,
         request: HTTPRequest,
@@ -49,14 +49,14 @@ public struct TransferRecord: Sendable {
     }
 }
 
-/// An object that has made a transfer, and knows its outcome.
+/// An object that has performed a transfer, and knows its outcome.
 protocol TransferRecorder: AnyObject, Sendable {
     var record: TransferRecord { get }
 }
 
-/// The transfers of a response: values, or a recorder that creates one on demand.
+/// The transfers of a response, as values or as a recorder that creates a record on demand.
 ///
-/// A transfer is large, and is seldom read.
+/// Records are large and rarely read, so creating them eagerly would be wasteful.
 struct TransferHistory: Sendable {
     private let values: [TransferRecord]
     private let recorder: (any TransferRecorder)?
@@ -77,15 +77,16 @@ struct TransferHistory: Sendable {
 }
 
 extension TransferRecord {
-    /// The names of the header fields that stayed behind when the request came to its origin.
+    /// The names of the header fields that weren't sent to this origin.
     ///
-    /// A redirect, a link to a page, an absolute address or an interceptor has led there from an origin that the fields
-    /// were set for. If the server needs one of them, name it in ``RequestOptions/crossOriginHeaders``.
+    /// The fields were set for a different origin. A redirect, a link to a page, an absolute URL or an interceptor then
+    /// changed the origin. If the server needs one of these fields, add its name to
+    /// ``RequestOptions/crossOriginHeaders``.
     public var withheldHeaders: [HTTPField.Name] { request.fields.notes.withheldHeaders }
 }
 
 extension TransferRecord: CustomStringConvertible {
-    /// The request and its outcome, in a line without secrets.
+    /// The request and its outcome, in one line without secrets.
     public var description: String {
         let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no answer"
         return ["\(cause): \(request)", outcome, request.withheldText].compactMap(\.self).joined(separator: ", ")
