@@ -3,49 +3,52 @@
 
 import Foundation
 
-/// A set of bytes that stand for characters of ASCII: the class of a piece of a protocol, or the characters that some
-/// part of an address keeps, while all others are written as `%XX` (RFC 3986, 2.1).
+/// A set of ASCII characters, as bytes.
+///
+/// A set is either the character class of a protocol element, such as a token, or the characters that a component of a
+/// URL allows without percent-encoding (RFC 3986, 2.1).
 package struct ASCIISet: Sendable, Hashable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
-    /// Whether the bytes above ASCII are members, too.
-    private var hasOthers = false
+    /// Whether all non-ASCII bytes are members, too.
+    private var containsNonASCII = false
 
-    /// Makes a set of characters; those beyond ASCII are ignored.
+    /// Creates a set of characters; non-ASCII characters are ignored.
     package init(_ characters: some StringProtocol) {
         for byte in characters.utf8 {
             if byte < 64 { low |= 1 << UInt64(byte) } else if byte < 128 { high |= 1 << UInt64(byte & 63) }
         }
     }
 
-    /// Whether the byte is a member.
+    /// Returns whether the byte is a member.
     package func contains(_ byte: UInt8) -> Bool {
         switch byte {
         case 0..<64: low >> UInt64(byte) & 1 == 1
         case 64..<128: high >> UInt64(byte & 63) & 1 == 1
-        default: hasOthers
+        default: containsNonASCII
         }
     }
 
-    // Names and values of all fields are checked for every request: through the storage, this takes half of the time.
-    /// Whether all bytes of a text are members.
+    // The names and values of all fields of each request are checked here. Accessing the contiguous storage halves the
+    // time.
+    /// Returns whether all UTF-8 bytes of a string are members.
     package func containsAll(_ text: some StringProtocol) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(contains) } ?? text.utf8.allSatisfy(contains)
     }
 
-    /// The members of both sets.
+    /// Returns the union of two sets.
     package static func + (lhs: ASCIISet, rhs: ASCIISet) -> ASCIISet {
         var set = lhs
         set.low |= rhs.low
         set.high |= rhs.high
-        set.hasOthers = lhs.hasOthers || rhs.hasOthers
+        set.containsNonASCII = lhs.containsNonASCII || rhs.containsNonASCII
         return set
     }
 
-    /// The set with more characters.
+    /// Returns the set with characters added.
     package static func + (lhs: ASCIISet, rhs: String) -> ASCIISet { lhs + ASCIISet(rhs) }
 
-    /// The set without some characters.
+    /// Returns the set with characters removed.
     func removing(_ characters: String) -> ASCIISet {
         let removed = ASCIISet(characters)
         var set = self
@@ -54,10 +57,10 @@ package struct ASCIISet: Sendable, Hashable {
         return set
     }
 
-    /// The bytes above ASCII.
-    private static let others: ASCIISet = {
+    /// All non-ASCII bytes.
+    private static let nonASCII: ASCIISet = {
         var set = ASCIISet("")
-        set.hasOthers = true
+        set.containsNonASCII = true
         return set
     }()
 }
@@ -65,60 +68,59 @@ package struct ASCIISet: Sendable, Hashable {
 // MARK: - Classes
 
 extension ASCIISet {
-    /// The digits.
+    /// The ASCII digits.
     package static let digits = ASCIISet("0123456789")
-    /// The letters and digits.
+    /// The ASCII letters and digits.
     package static let alphanumerics = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    /// A token: a method, a header name (RFC 9110, 5.6.2).
+    /// The characters of a token, such as a method or a field name (RFC 9110, 5.6.2).
     package static let token = alphanumerics + "!#$%&'*+-.^_`|~"
-    /// A field value: visible characters, space, tab, and the bytes above ASCII that old servers and file names use
-    /// (RFC 9110, 5.5).
+    /// The characters of a field value (RFC 9110, 5.5).
     ///
-    /// CR, LF, NUL and every other control character are no members.
-    package static let fieldValue = visible + " \t" + others
-    /// The characters of ASCII that can be seen.
+    /// These are the visible characters, the space, the tab, and the non-ASCII bytes that old servers and file names
+    /// use. CR, LF, NUL and all other control characters aren't members.
+    package static let fieldValue = visible + " \t" + nonASCII
+    /// The visible ASCII characters.
     static let visible = token + "\"(),/:;<=>?@[\\]{}"
-    /// The characters of an extended parameter that aren't escaped: `attr-char` (RFC 8187, 3.2.1).
+    /// The characters of an extended parameter that aren't escaped, that is, `attr-char` (RFC 8187, 3.2.1).
     static let extendedValue = alphanumerics + "!#$&+-.^_`|~"
-    /// A host with its port (RFC 3986, 3.2.2), an address in brackets included.
+    /// The characters of a host with a port (RFC 3986, 3.2.2), including an IPv6 address in brackets.
     static let host = alphanumerics + "-._:[]~%"
-    /// Letters, digits and hyphens: a label of a host, a language tag.
+    /// The characters of a label of a host name, or of a language tag.
     static let label = alphanumerics + "-"
 
-    /// Unreserved characters only: whatever the text is, it stays one piece (RFC 3986, 2.3).
+    /// The unreserved characters (RFC 3986, 2.3), which never delimit a component of a URL.
     static let unreserved = alphanumerics + "-._~"
-    /// Whatever may stand in an address at all: unreserved and reserved characters (RFC 3986, 2.2).
+    /// All characters that a URL may contain, unreserved and reserved (RFC 3986, 2.2).
     static let address = query + "#[]"
-    /// The scheme of an address (RFC 3986, 3.1).
+    /// The characters of a scheme (RFC 3986, 3.1).
     static let scheme = alphanumerics + "+-."
-    /// A path of several segments (RFC 3986, 3.3).
+    /// The characters of a path, including the slashes (RFC 3986, 3.3).
     static let path = unreserved + ":/@!$&'()*+,;="
-    /// A whole query, whose separators are there already (RFC 3986, 3.4).
+    /// The characters of an entire query, including the separators of its items (RFC 3986, 3.4).
     static let query = path + "?"
-    /// A name or a value in a query, where only `/` and `?` mean nothing (RFC 3986, 3.4).
+    /// The characters of a name or a value in a query, in which `/` and `?` have no special meaning (RFC 3986, 3.4).
     static let queryItem = unreserved + "/?"
-    /// A name or a value in a form (WHATWG URL, application/x-www-form-urlencoded percent-encode set).
+    /// The characters of a name or a value in a form (WHATWG URL, application/x-www-form-urlencoded percent-encode
+    /// set).
     static let form = alphanumerics + "-._*"
 }
 
-/// Letters and digits of ASCII, for single bytes.
+/// Functions for single ASCII characters, as bytes.
 package enum ASCII {
-    /// Whether a byte is a digit.
     package static func isDigit(_ byte: UInt8) -> Bool {
         byte &- UInt8(ascii: "0") < 10
     }
 
-    /// Whether a byte is a letter.
     package static func isLetter(_ byte: UInt8) -> Bool {
         lowercased(byte) &- UInt8(ascii: "a") < 26
     }
 
-    /// Whether a byte is a space or a tab.
+    /// Returns whether a byte is a space or a tab.
     static func isBlank(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
     }
 
-    /// The byte in lower case if it is an upper-case letter, otherwise unchanged.
+    /// Returns the byte in lowercase if it is an uppercase letter, otherwise unchanged.
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
@@ -127,14 +129,14 @@ package enum ASCII {
 // MARK: - Hexadecimal
 
 extension UInt8 {
-    /// The value of the byte as a hexadecimal digit of either case.
+    /// The value of the byte as a hexadecimal digit of either case; `nil` if the byte isn't one.
     var hexValue: UInt8? {
         if ASCII.isDigit(self) { return self - UInt8(ascii: "0") }
         let letter = (self | 0x20) &- UInt8(ascii: "a")
         return letter < 6 ? letter + 10 : nil
     }
 
-    /// The hexadecimal digit of a number below 16.
+    /// Returns the hexadecimal digit for a number below 16.
     @inlinable
     func hexDigit(uppercase: Bool = false) -> UInt8 {
         self + (self < 10 ? UInt8(ascii: "0") : uppercase ? UInt8(ascii: "A") - 10 : UInt8(ascii: "a") - 10)
@@ -142,7 +144,7 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// The bytes as two hexadecimal digits each.
+    /// The bytes as a string with two hexadecimal digits per byte.
     @inlinable
     package var hexadecimal: String {
         var digits: [UInt8] = []
@@ -158,7 +160,7 @@ extension Sequence<UInt8> {
 // MARK: - Text
 
 extension UnsafeRawBufferPointer {
-    /// The offset of the first byte of a value.
+    /// Returns the offset of the first occurrence of a byte, or `nil` if there is none.
     func offset(of byte: UInt8) -> Int? {
         guard let start = baseAddress, let found = memchr(start, Int32(byte), count) else { return nil }
         return UnsafeRawPointer(found) - start
@@ -166,16 +168,16 @@ extension UnsafeRawBufferPointer {
 }
 
 extension StringProtocol {
-    /// Whether the string is a token (RFC 9110, 5.6.2): not empty, and made of token characters only.
+    /// Whether the string is a token (RFC 9110, 5.6.2), that is, not empty, and with token characters only.
     package var isToken: Bool { !isEmpty && ASCIISet.token.containsAll(self) }
 
-    /// Whether the string is a valid field value: no CR, LF, NUL or other control character.
+    /// Whether the string is a valid field value, without CR, LF, NUL or another control character except the tab.
     var isFieldValue: Bool { ASCIISet.fieldValue.containsAll(self) }
 
-    /// Whether the string is a decimal number: not empty, and made of digits only.
+    /// Whether the string consists of ASCII digits only, and isn't empty.
     var isNumber: Bool { !isEmpty && ASCIISet.digits.containsAll(self) }
 
-    /// Compares two strings like protocol text: bytes, with ASCII letters of either case equal.
+    /// Compares the UTF-8 bytes of two strings, ignoring the case of ASCII letters.
     package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         var others = other.utf8.makeIterator()
@@ -187,7 +189,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The string with ASCII letters in lower case, and all other characters unchanged.
+    /// The string with ASCII letters in lowercase, and all other characters unchanged.
     var lowercasedASCII: String {
         String(decoding: utf8.map(ASCII.lowercased), as: UTF8.self)
     }
@@ -200,12 +202,12 @@ extension String {
         return String(self[...].trimmedOfBlanks)
     }
 
-    /// At most `limit` characters of a string from a caller or a server, as one line for messages and logs.
+    /// Returns at most `limit` Unicode scalars of a string, in one line, for messages and logs.
     ///
-    /// Control characters are shown escaped, and so are characters that separate lines or change the direction of text:
-    /// people and programs read logs, and neither should see a forged line.
+    /// Control characters are escaped, and so are characters that separate lines or change the direction of text. A
+    /// string from a caller or a server therefore can't forge a line in a log.
     ///
-    /// - Complexity: O(min(n, limit)).
+    /// - Complexity: O(min(n, limit)) for the length n of the string.
     package func shortened(to limit: Int = 64) -> String {
         if utf8.count <= limit, utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
         var text = ""
@@ -219,20 +221,20 @@ extension String {
         return text + (unicodeScalars.dropFirst(limit).isEmpty ? "" : "…")
     }
 
-    /// Reads Latin-1, in which every byte is a character.
+    /// Creates a string from Latin-1, in which each byte is one character.
     init(latin1 bytes: some Sequence<UInt8>) {
         self.init(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    /// Reads UTF-8; `nil` if the bytes are invalid.
+    /// Creates a string from UTF-8; fails if the bytes are invalid.
     ///
-    /// The standard library's own `init(validating:as:)` requires newer systems than this library.
+    /// The standard library's `init(validating:as:)` requires newer systems than this library.
     ///
-    /// - Complexity: O(n) in the number of the bytes.
+    /// - Complexity: O(n) in the number of bytes.
     @inlinable
     package init?(utf8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
-        // Invalid UTF-8 was repaired, so its bytes differ. Comparing memory takes a fiftieth of the time of a loop.
+        // Invalid UTF-8 was repaired, so the bytes of the string differ. `memcmp` is 50 times as fast as a loop.
         let isUnchanged = utf8.withContiguousStorageIfAvailable { own in
             bytes.withContiguousStorageIfAvailable { other in
                 guard own.count == other.count else { return false }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// An optional whose type is known only at run time.
+/// An optional whose wrapped type is known only at run time.
 protocol AnyOptional {
     static var empty: Self { get }
     var wrapped: Any? { get }

@@ -3,12 +3,14 @@
 
 import Foundation
 
-/// The common part of MD5 (RFC 1321, 3), SHA-1 and SHA-512 (FIPS 180-4, 5 and 6).
+/// The block processing that MD5 (RFC 1321, 3), SHA-1 and SHA-512 (FIPS 180-4, 5 and 6) share.
 enum BlockDigest {
-    /// Pads a message to blocks of 16 words, with its length in bits as the last two words, and adds the result of
-    /// `compress` for each block to the state.
+    /// Returns the digest of a message, computed block by block.
     ///
-    /// - Complexity: O(n).
+    /// The message is padded to blocks of 16 words, and its length in bits becomes the last two words. For each block,
+    /// the result of `compress` is added to the state. The final state is the digest.
+    ///
+    /// - Complexity: O(n) in the number of bytes.
     static func digest<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         of bytes: some Sequence<UInt8>,
         from start: [Word],
@@ -36,14 +38,14 @@ enum BlockDigest {
     }
 }
 
-// Two functions, since a generic one makes SHA-256 twice as slow without optimization.
+// Without optimization, a single generic function would make SHA-256 twice as slow as these two.
 
 extension UInt32 {
-    /// The bits, rotated to the right; `rotated(32 - count)` rotates them to the left by `count`.
+    /// Returns the bits rotated to the right; `rotated(32 - count)` rotates them to the left by `count`.
     func rotated(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 - count) }
 }
 
 extension UInt64 {
-    /// The bits, rotated to the right.
+    /// Returns the bits rotated to the right.
     func rotated(_ count: UInt64) -> UInt64 { self &>> count | self &<< (64 - count) }
 }

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A value behind a reference.
+/// A reference to an immutable value.
 ///
-/// Boxing avoids repeated work with witness tables in generic code that stores or passes on large values. A reference
-/// has one size, whatever is behind it, and a copy of it is cheap.
+/// Boxing speeds up generic code that stores or passes large values. A reference is cheap to copy, needs no witness
+/// tables, and has the same size for any value.
 final class Box<Value: Sendable>: Sendable {
     let value: Value
 

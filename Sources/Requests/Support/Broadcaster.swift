@@ -1,25 +1,24 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Publishes the latest of several values to its observers, in order, from any thread.
+/// Publishes values to its observers, in order, from any thread.
 ///
-/// A broadcaster is a part of the state of a ``Locked``, whose `notifyObservers()` calls the observers. A value that is
-/// replaced before it was reported is skipped.
+/// A broadcaster is part of the state of a ``Locked``, whose `notifyObservers()` calls the observers. A value that is
+/// replaced before the observers are notified is skipped.
 struct Broadcaster<Value: Sendable>: Sendable {
-    /// Receives each value; `nil`, once, at the end.
+    /// Receives each value and, once at the end, `nil`.
     typealias Observer = @Sendable (Value?) -> Void
 
-    /// A call of observers.
+    /// The observers to call, and the value to pass to them.
     struct Notification: Sendable {
         let observers: [Observer]
         let value: Value?
-        /// The value before, which is released outside of the lock, because its deinitializer may call back.
+        /// The previous value, which is released outside the lock, because its deinitializer may call back.
         fileprivate let previous: Value?
     }
 
-    /// The last value that was reported to all observers at that time.
+    /// The last value that was passed to the observers.
     private(set) var latest: Value?
-    /// Whether the broadcaster is closed.
     private(set) var isClosed = false
 
     private var pending: Value?
@@ -27,7 +26,8 @@ struct Broadcaster<Value: Sendable>: Sendable {
     private var nextID = 0
     private var isNotifying = false
 
-    /// Publishes a value, and returns the one that is skipped for it, to be released outside of the lock.
+    /// Publishes a value; returns the pending value that it replaces, so that the caller can release it outside the
+    /// lock.
     @discardableResult
     mutating func publish(_ value: Value) -> Value? {
         guard !isClosed else { return nil }
@@ -35,24 +35,24 @@ struct Broadcaster<Value: Sendable>: Sendable {
         return pending
     }
 
-    /// Ends the values, after the pending one.
+    /// Closes the broadcaster, so that observers receive `nil` after the pending value.
     mutating func close() {
         isClosed = true
     }
 
-    /// Adds an observer, which first receives the latest value; returns the number with which it is removed.
+    /// Adds an observer, which first receives the latest value; returns the ID for `remove(_:)`.
     mutating func add(_ observer: @escaping Observer) -> Int {
         nextID += 1
         observers.append((nextID, true, observer))
         return nextID
     }
 
-    /// Removes an observer.
+    /// Removes the observer with the ID.
     mutating func remove(_ id: Int) {
         observers.removeAll { $0.id == id }
     }
 
-    /// Returns the next notification; `nil` if none is due, or if another thread is notifying.
+    /// Returns the next notification; `nil` if none is pending, or if another thread is notifying the observers.
     mutating func next() -> Notification? {
         guard !isNotifying else { return nil }
         let new = observers.filter(\.isNew)
@@ -72,20 +72,20 @@ struct Broadcaster<Value: Sendable>: Sendable {
         return Notification(observers: observers.map(\.observe), value: nil, previous: previous)
     }
 
-    /// Records that the notification of ``next()`` was performed.
+    /// Records that the observers were called for the notification from ``next()``.
     mutating func didNotify() {
         isNotifying = false
     }
 }
 
-/// A state that publishes its changes.
+/// A state with a broadcaster that publishes its changes.
 protocol Broadcasting: Sendable {
     associatedtype Published: Sendable
     var broadcaster: Broadcaster<Published> { get set }
 }
 
 extension Locked where Value: Broadcasting {
-    /// Calls the observers, outside of the lock, until no value is pending.
+    /// Calls the observers outside the lock, until no value is pending.
     func notifyObservers() {
         drain(
             next: { $0.broadcaster.next() },

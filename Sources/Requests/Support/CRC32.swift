@@ -3,9 +3,11 @@
 
 import Foundation
 
-/// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not attacks.
+/// The CRC-32 checksum (ISO 3309), which protects against damage, but not against attacks.
+///
+/// The checksum detects any change within 32 adjacent bits.
 package enum CRC32 {
-    /// The checksum of the bytes of all parts, in their order.
+    /// Returns the checksum of the concatenated parts.
     ///
     /// - Complexity: O(n) in the number of bytes.
     package static func checksum(of parts: Data...) -> UInt32 {

@@ -1,21 +1,22 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A time in the proleptic Gregorian calendar, in Greenwich: the components of a date on the wire.
+/// The components of a UTC time in the proleptic Gregorian calendar, for dates in protocols.
 ///
-/// Foundation's formatters depend on a locale, take a hundred times as long, and accept other formats.
+/// Foundation's formatters aren't used, because they depend on a locale, are 100 times slower, and accept other
+/// formats.
 struct CivilTime: Sendable, Hashable {
     var year: Int
-    /// 1 to 12.
+    /// The month, from 1 to 12.
     var month: Int
-    /// From 1.
+    /// The day of the month, from 1.
     var day: Int
     var hour = 0
     var minute = 0
-    /// 60 is a leap second, which equals the next minute.
+    /// The second, from 0 to 60; 60 is a leap second, which is treated as second 0 of the next minute.
     var second = 0
 
-    /// Whether the time exists: the 29th of February only in leap years, no hour 24.
+    /// Whether the time exists; for example, 29 February exists only in leap years, and hour 24 never does.
     var isValid: Bool {
         (1...9999).contains(year) && (1...12).contains(month) && (1...daysInMonth).contains(day)
             && (0...23).contains(hour) && (0...59).contains(minute) && (0...60).contains(second)
@@ -29,14 +30,14 @@ struct CivilTime: Sendable, Hashable {
         }
     }
 
-    /// The seconds since the beginning of 1970; the time must be valid.
+    /// The number of seconds since the beginning of 1970; the time must be valid.
     var secondsSinceEpoch: Int64 {
         Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
     }
 
-    /// The days since the beginning of 1970.
+    /// The number of days since the beginning of 1970.
     private var days: Int {
-        // Years begin in March here, so that the leap day is the last day of a year.
+        // In this calculation, years begin in March, so that the leap day is the last day of a year.
         let shifted = month > 2 ? year : year - 1
         let era = shifted.floored(by: 400).quotient
         let yearOfEra = shifted - era * 400
@@ -56,7 +57,7 @@ extension CivilTime {
         self.init(year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
     }
 
-    /// The time at a number of seconds after the beginning of 1970; for the years 0 to 9999.
+    /// Creates the time at a number of seconds since the beginning of 1970, in the years 0 to 9999.
     init(secondsSinceEpoch seconds: Int64) {
         let (days, time) = seconds.floored(by: 86_400)
         let (era, dayOfEra) = (Int(days) + 719_468).floored(by: 146_097)
@@ -71,7 +72,7 @@ extension CivilTime {
 }
 
 extension BinaryInteger {
-    /// The quotient rounded down, and the remainder, which isn't negative.
+    /// Returns the quotient, rounded down, and the remainder, which is never negative.
     func floored(by divisor: Self) -> (quotient: Self, remainder: Self) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -79,7 +80,7 @@ extension BinaryInteger {
 }
 
 extension Int {
-    /// The number in decimal digits, with zeros in front up to a count.
+    /// Returns the decimal digits of the number, zero-padded to `count`.
     func padded(to count: Int) -> String {
         var text = String(self)
         while text.utf8.count < count { text = "0" + text }
@@ -96,12 +97,12 @@ extension CivilTime {
 
     private var clock: String { "\(hour.padded(to: 2)):\(minute.padded(to: 2)):\(second.padded(to: 2))" }
 
-    /// The time as header fields have it: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+    /// The time as an HTTP date for header fields (RFC 9110, 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     var httpDate: String {
         let weekday = Self.shortWeekdays[weekday]
         return "\(weekday), \(day.padded(to: 2)) \(Self.months[month - 1]) \(year.padded(to: 4)) \(clock) GMT"
     }
 
-    /// The time in ISO 8601, to the second and without a zone: `1994-11-06T08:49:37`.
+    /// The time in ISO 8601, without a fraction and without a time zone, such as `1994-11-06T08:49:37`.
     var iso8601: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))T\(clock)" }
 }

@@ -3,18 +3,19 @@
 
 import Dispatch
 
-/// Runs an action when a clock has advanced by a duration, unless it is cancelled before.
+/// Runs an action when a clock has advanced by a duration, unless the action is cancelled first.
 ///
-/// The system's two clocks are waited for by Dispatch, so that a deadline holds also while callers block every thread
-/// of the cooperative pool. Any other clock, such as a test's manual one, is asked to sleep, which takes such a thread.
+/// For the two clocks of the system, Dispatch provides the timer, so that the action runs on time even if callers block
+/// all threads of the cooperative pool. Any other clock, such as the manual clock of a test, must sleep in a task,
+/// which needs a thread of that pool.
 package struct DelayedAction: Sendable {
-    /// Stops waiting; an action that has begun already runs to its end.
+    /// Cancels the action, unless it has already begun.
     package let cancel: @Sendable () -> Void
 
-    /// Starts to wait.
+    /// Schedules the action.
     ///
-    /// A negative duration is over at once, and more than thirty years count as thirty years. The time that a device
-    /// sleeps counts only for clocks that aren't the system's.
+    /// A negative duration counts as zero, and a duration of more than about thirty years as about thirty years. With
+    /// the clocks of the system, the time while the device sleeps doesn't count.
     package init(
         after duration: Duration,
         on clock: any Clock<Duration>,
@@ -34,7 +35,7 @@ package struct DelayedAction: Sendable {
         }
     }
 
-    /// Returns a sleep whose duration counts from this call: its task may get a thread much later.
+    /// Returns a closure that sleeps until a deadline, which is computed now because the task may start much later.
     private static func sleep(
         for duration: Duration,
         on clock: some Clock<Duration>
@@ -46,9 +47,10 @@ package struct DelayedAction: Sendable {
 
 /// A timer that fires once.
 ///
-/// A source rather than a delayed block, which would keep what it captured until its time, also after a cancel.
+/// The timer is a dispatch source, because a delayed block would retain what it captures until its deadline, even after
+/// a cancellation.
 private final class Timer: Sendable {
-    // Concurrent, so that an action that blocks keeps no other from its time.
+    // The queue is concurrent, so that an action that blocks doesn't delay other timers.
     private static let queue = DispatchQueue(label: "Requests.timers", attributes: .concurrent)
 
     private let source = Locked<(any DispatchSourceTimer)?>(nil)
@@ -65,9 +67,9 @@ private final class Timer: Sendable {
         }
     }
 
-    /// Stops the timer, and returns false if it was stopped before.
+    /// Cancels the timer; returns `false` if it was already cancelled or has fired.
     ///
-    /// The source releases the action on its own queue, not under the lock.
+    /// The action isn't released under the lock, because the source releases it on its own queue.
     @discardableResult
     func cancel() -> Bool {
         source.withLock { source in
@@ -80,36 +82,36 @@ private final class Timer: Sendable {
 
 // MARK: - Durations
 
-/// All arithmetic on durations that callers and servers choose begins here: clocks, conversions and multiplications
-/// trap on durations out of their range.
+/// Clamps durations from callers and servers before any arithmetic, because clocks, conversions and multiplications
+/// trap if a duration is out of range.
 extension Duration {
-    /// The longest duration, about thirty years.
+    /// The longest duration that the library uses, about thirty years.
     package static let longest = Duration.seconds(1_000_000_000)
 
-    /// Makes a duration of a number of seconds: NaN counts as zero, infinity as about thirty years.
+    /// Creates a duration from seconds, clamped to the range from zero to about thirty years; NaN counts as zero.
     package init(clampedSeconds seconds: Double) {
         self = .seconds(seconds > 0 ? min(seconds, 1e9) : 0)
     }
 
-    /// The duration, from zero to about thirty years.
+    /// The duration, clamped to the range from zero to about thirty years.
     package var clamped: Duration { min(max(self, .zero), .longest) }
 
-    /// The duration in nanoseconds, from zero to about thirty years.
+    /// The clamped duration in nanoseconds.
     package var clampedNanoseconds: Int {
         let (seconds, attoseconds) = clamped.components
         return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 
-    /// The duration in seconds, from zero to about thirty years.
+    /// The clamped duration in seconds.
     package var clampedSeconds: Double { clamped / .seconds(1) }
 }
 
 // MARK: - Clocks
 
 extension Clock where Duration == Swift.Duration {
-    /// Returns when the clock has advanced by a duration, or throws if the task is cancelled before.
+    /// Waits until the clock has advanced by a duration; throws `CancellationError` if the task is cancelled first.
     ///
-    /// The system's clocks are waited for without a thread of the cooperative pool.
+    /// With the clocks of the system, the wait needs no thread of the cooperative pool.
     func wait(_ duration: Duration) async throws {
         try await Suspension.wait { resume in
             let timer = DelayedAction(after: duration, on: self) { RunExecutor.resuming { resume() } }

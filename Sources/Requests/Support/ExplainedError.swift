@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// An error that says why, without a secret, so that the error of a request can repeat it.
+/// An error whose explanation contains no secrets, so that the error of a request can quote it.
 ///
-/// Of an error of another kind only the type and the code are repeated: what it says may be a secret.
+/// For any other error, only its type and code are quoted, because its description may contain secrets.
 package protocol ExplainedError: Error {
-    /// Why, in a line.
+    /// The reason for the error, in one line.
     var explanation: String { get }
 }
 
-/// An error of the library, whose description contains no secret, and is also its text for users.
+/// An error of the library whose description contains no secrets, and is also used as the localized description.
 package protocol DescribedError: ExplainedError, LocalizedError, CustomStringConvertible {}
 
 extension ExplainedError where Self: CustomStringConvertible {
@@ -19,24 +19,24 @@ extension ExplainedError where Self: CustomStringConvertible {
 }
 
 extension DescribedError {
-    /// The error, as a text for users.
+    /// The description of the error, as a message for users.
     public var errorDescription: String? { description }
 }
 
 // MARK: - Mirror
 
-/// A value that `dump` and debuggers show only as its description, since its parts may be secrets.
+/// A value that `dump` and debuggers show only as its description, because its properties may be secrets.
 package protocol DescribedMirror: CustomStringConvertible, CustomReflectable {}
 
 extension DescribedMirror {
-    /// A mirror of the description.
+    /// A mirror that contains only the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Coding
 
 extension DecodingError: ExplainedError {
-    // Foundation's own texts quote the content.
+    // Foundation's own descriptions aren't used, because they quote the content.
     package var explanation: String {
         switch self {
         case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.location)\(context.found)"
@@ -51,9 +51,9 @@ extension DecodingError: ExplainedError {
 }
 
 extension DecodingError.Context {
-    /// The kind of the value that is there, such as `, found a string`; empty if the decoder doesn't say it.
+    /// The type of the value that was found, such as `, found a string`; empty if the decoder doesn't report it.
     fileprivate var found: String {
-        // Foundation's text ends in one of these kinds; what else decoders write may quote the content.
+        // Extract only these type names from Foundation's description, because the rest may quote the content.
         let kinds = [
             "a string": "a string", "number": "a number", "bool": "a Boolean value", "null": "null",
             "an array": "an array", "a dictionary": "an object",
@@ -76,7 +76,7 @@ extension EncodingError: ExplainedError {
 }
 
 extension [any CodingKey] {
-    /// The place in a document, such as ` at “items[0].id”`; empty for the whole document.
+    /// The location in a document, such as ` at “items[0].id”`; empty for the entire document.
     fileprivate var location: String {
         var path = ""
         for key in self {

@@ -3,14 +3,15 @@
 
 /// A first-in, first-out queue.
 ///
-/// An array would move all its elements whenever the first one is removed. Here, the places of removed elements stay
-/// until they are the larger part; so each operation takes constant time on average, and at most twice the memory.
+/// An array would move all its elements whenever the first element is removed. The queue keeps the storage of removed
+/// elements instead, until it is the larger part of the array. Each operation therefore takes constant time on average,
+/// and the queue takes at most twice the memory.
 package struct FIFO<Element> {
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var head = 0
 
-    /// The number of removed elements below which the others aren't moved.
-    @usableFromInline static var leastGone: Int { 64 }
+    /// The number of removed elements that must be exceeded before the storage is compacted.
+    @usableFromInline static var compactionThreshold: Int { 64 }
 
     /// Creates an empty queue.
     @inlinable
@@ -19,34 +20,34 @@ package struct FIFO<Element> {
     @inlinable package var isEmpty: Bool { head == elements.count }
     @inlinable var count: Int { elements.count - head }
 
-    /// The oldest element.
+    /// The oldest element, or `nil` if the queue is empty.
     var first: Element? { isEmpty ? nil : elements[head] }
 
-    /// Adds an element at the end.
+    /// Appends an element.
     @inlinable
     package mutating func append(_ element: Element) {
         elements.append(element)
     }
 
-    /// Adds several elements at the end, in their order.
+    /// Appends several elements, in their order.
     mutating func append(contentsOf others: some Sequence<Element>) {
         elements.append(contentsOf: others.lazy.map { $0 })
     }
 
-    /// Removes and returns the oldest element; `nil` if the queue is empty.
+    /// Removes and returns the oldest element, or returns `nil` if the queue is empty.
     ///
     /// - Complexity: O(1) on average.
     @inlinable
     package mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]
-        // The place is emptied at once, so that an object in it is released before the place is.
+        // Clear the slot immediately, so that its element isn't retained until the storage is compacted.
         elements[head] = nil
         head += 1
         if isEmpty {
             elements.removeAll(keepingCapacity: true)
             head = 0
-        } else if head > Self.leastGone, head > count {
+        } else if head > Self.compactionThreshold, head > count {
             elements.removeFirst(head)
             head = 0
         }

@@ -3,40 +3,40 @@
 
 import Foundation
 
-/// The reason why a file, or a folder, can't be read or written.
+/// An error that is thrown if a file or a folder can't be read or written.
 ///
-/// A ``CookieJar`` and a ``ResponseCache`` throw it themselves. For a download, it is the underlying error of a
-/// ``RequestError`` whose code is `fileExists`, `cannotWriteFile` or `diskFull`.
+/// ``CookieJar`` and ``ResponseCache`` throw this error directly. For a download, it is the underlying error of a
+/// ``RequestError`` with the code `fileExists`, `cannotWriteFile` or `diskFull`.
 public struct FileError: DescribedError, Sendable, Hashable {
     /// The kind of error.
     public enum Code: String, Sendable, Hashable {
-        /// There is a file at the destination, and it must not be replaced.
+        /// A file already exists at the destination, and must not be replaced.
         case fileExists
-        /// The file, or its folder, can't be written or created.
+        /// The file or its folder can't be written or created.
         case cannotWriteFile
-        /// There is no space for it.
+        /// There is no space for the file on the disk.
         case diskFull
-        /// The file, or its folder, can't be read.
+        /// The file or its folder can't be read.
         case cannotReadFile
-        /// The file contains something else, or is incomplete.
+        /// The file is incomplete, or its content isn't what was expected.
         case damaged
     }
 
     /// The kind of error.
     public let code: Code
-    /// The file.
+    /// The location of the file or folder.
     public let file: URL
-    /// The message of the system, or the problem with the content; never the content itself.
+    /// The message of the system or the problem with the content, but never the content itself.
     public let reason: String
 
-    /// Makes the error.
+    /// Creates an error.
     public init(_ code: Code, _ file: URL, _ reason: String) {
         self.code = code
         self.file = file
         self.reason = reason
     }
 
-    /// Makes the error of a system call that creates or writes the file.
+    /// Creates an error for a failed system call that creates or writes the file.
     package init(_ file: URL, errno number: Int32) {
         let code: Code =
             switch number {
@@ -48,13 +48,13 @@ public struct FileError: DescribedError, Sendable, Hashable {
         self.init(code, file, reason ?? "error \(number) of the system")
     }
 
-    /// Makes the error of creating a file or a folder with Foundation.
+    /// Creates an error for a file or folder that Foundation couldn't create or write.
     package init(_ file: URL, writing error: any Error) {
         let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
         self.init(isFull ? .diskFull : .cannotWriteFile, file, error.localizedDescription)
     }
 
-    /// The error, in a sentence, with the name of the file and not its folder.
+    /// The error as a sentence, with the name of the file but without its folder.
     public var description: String {
         let problem =
             switch code {

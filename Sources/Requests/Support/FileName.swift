@@ -3,18 +3,19 @@
 
 import Foundation
 
-/// Makes file names from the suggestions of servers.
+/// Creates safe file names from names that servers suggest.
 ///
-/// The result is one component of a path, safe in any folder on every system: it has no separator, no `..`, no drive or
-/// stream, isn't hidden, has no characters that change the reading direction and show `exe.txt` for `txt.exe`, isn't a
-/// device of Windows, and has at most 255 bytes.
+/// The result is a single path component of at most 255 bytes, which is safe in any folder on every platform. It
+/// contains no separator and no `..`, isn't hidden, and isn't a drive, a stream or a device of Windows. It also
+/// contains no characters that change the direction of text, which could display `txt.exe` as `exe.txt`.
 enum FileName {
-    /// Returns a safe name: of the suggestion, else of the address, else the default.
+    /// Returns a safe name from the first usable candidate: the suggestion, the URL, or the default.
     ///
     /// - Parameters:
-    ///   - suggestion: The name of `Content-Disposition`. The text before a separator is ignored (RFC 6266, 4.3).
-    ///   - url: The address, whose last component is used next.
-    ///   - name: The default; made safe too.
+    ///   - suggestion: The file name from `Content-Disposition`. Everything before the last separator is ignored
+    ///     (RFC 6266, 4.3).
+    ///   - url: The URL, whose last path component is the second candidate.
+    ///   - name: The default name, which is made safe, too.
     /// - Returns: A name that is never empty.
     /// - Complexity: O(n) in the length of the arguments.
     static func safe(_ suggestion: String?, url: URL? = nil, default name: String = "download") -> String {
@@ -25,23 +26,26 @@ enum FileName {
     }
 
     private static func safe(_ text: String) -> String? {
-        // Scalars, since a dot with an accent is another character than a dot, and still a dot to a file system.
+        // Compare Unicode scalars rather than characters. A dot with a combining accent isn't the character `.`, but a
+        // file system still sees a dot.
         let separators: Set<Unicode.Scalar> = ["/", "\\"]
         let component = text.unicodeScalars.reversed().prefix { !separators.contains($0) }.reversed()
         let name = trimmed(component.filter(isVisible).map { forbidden.contains($0) ? "_" : $0 })
         guard !name.isEmpty else { return nil }
-        let short = shortened(name, to: longest)
+        let short = shortened(name, to: maximumLength)
         guard !short.isEmpty else { return nil }
-        return isDevice(short) ? "_" + shortened(name, to: longest - 1) : short
+        return isDevice(short) ? "_" + shortened(name, to: maximumLength - 1) : short
     }
 
-    /// Removes dots at the beginning, which hide, dots at the end, which Windows drops, and blanks at both.
+    /// Removes dots and whitespace at both ends.
+    ///
+    /// A leading dot would hide the file, and Windows removes trailing dots.
     private static func trimmed(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
         func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar == "." || scalar.properties.isWhitespace }
         return scalars.drop(while: isEdge).reversed().drop(while: isEdge).reversed()
     }
 
-    /// Returns as much of a name as fits, with its extension; nothing if the first character doesn't fit.
+    /// Shortens a name to a number of bytes, but keeps its extension; returns an empty string if no character fits.
     private static func shortened(_ name: [Unicode.Scalar], to limit: Int) -> String {
         let text = String(name)
         guard text.utf8.count > limit else { return text }
@@ -49,7 +53,9 @@ enum FileName {
         var ending = ""
         if let dot = name.lastIndex(of: ".") {
             let pathExtension = String(Array(name[dot...]))
-            if pathExtension.utf8.count <= longestExtension { (stem, ending) = (Array(name[..<dot]), pathExtension) }
+            if pathExtension.utf8.count <= maximumExtensionLength {
+                (stem, ending) = (Array(name[..<dot]), pathExtension)
+            }
         }
         var room = limit - ending.utf8.count
         let beginning = String(stem).prefix { character in
@@ -59,9 +65,10 @@ enum FileName {
         return beginning.isEmpty ? "" : String(trimmed(Array(beginning.unicodeScalars))) + ending
     }
 
-    /// Whether it is visible: no control character, and none that changes the direction or has no width.
+    /// Returns whether a scalar is visible; all other scalars are removed from names.
     ///
-    /// Two joiners are allowed, which some languages and emoji need.
+    /// Control characters aren't visible, and neither are characters that change the direction of text or have no
+    /// width. Two joiners are allowed, because some languages and emoji need them.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
@@ -70,7 +77,7 @@ enum FileName {
         }
     }
 
-    /// Whether Windows treats the name as a device, whatever its extension.
+    /// Returns whether Windows treats the name as a device, regardless of its extension.
     private static func isDevice(_ name: String) -> Bool {
         let stem = String(trimmed(Array(name.unicodeScalars.prefix { $0 != "." }))).uppercased()
         if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(stem) { return true }
@@ -79,10 +86,11 @@ enum FileName {
             && number.map { "0123456789¹²³".unicodeScalars.contains($0) } == true
     }
 
-    /// Characters that Windows forbids in names; a colon separates a drive from a path, or a file from its streams.
+    /// The characters that Windows forbids in names; a colon separates a drive from a path, and a file from its
+    /// streams.
     private static let forbidden: Set<Unicode.Scalar> = [":", "*", "?", "\"", "<", ">", "|"]
-    private static let longest = 255
-    private static let longestExtension = 32
+    private static let maximumLength = 255
+    private static let maximumExtensionLength = 32
 }
 
 extension String {

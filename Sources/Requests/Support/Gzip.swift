@@ -7,22 +7,22 @@ import Foundation
 import CRequestsCurl
 #endif
 
-/// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3), with the platform's implementation of
-/// DEFLATE: Foundation on Apple platforms, and zlib on Linux.
+/// Compression for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3).
 ///
-/// On Linux, zlib is loaded at run time. Foundation needs it too, so nothing has to be installed or linked.
+/// DEFLATE is provided by Foundation on Apple platforms, and by zlib on Linux. There, zlib is loaded at run time.
+/// Foundation needs zlib, too, so it needn't be installed or linked separately.
 enum Gzip {
-    /// Whether compression is available; it isn't in a statically linked program on Linux.
+    /// Whether compression is available, which isn't the case in statically linked programs on Linux.
     static var isAvailable: Bool { compress(Data([0])) != nil }
 
-    /// Compresses bytes; `nil` if the platform can't.
+    /// Compresses bytes; returns `nil` if compression isn't available.
     ///
-    /// The same bytes give the same result: the frame contains no time and no system.
+    /// The result is deterministic, because the header contains neither a time nor an operating system.
     ///
-    /// - Complexity: O(n) in their number.
+    /// - Complexity: O(n) in the number of bytes.
     static func compress(_ data: Data) -> Data? {
         #if canImport(Darwin)
-        // The algorithm called zlib is DEFLATE alone there, without zlib's frame.
+        // Foundation's algorithm `zlib` is plain DEFLATE, without the header and trailer of zlib.
         let deflated = (try? (data as NSData).compressed(using: .zlib)).map { $0 as Data }
         #elseif os(Linux)
         let deflated = deflate(data)
@@ -38,23 +38,23 @@ enum Gzip {
         let count = output.withUnsafeMutableBytes { output in
             data.withUnsafeBytes { ccoding_deflate($0.baseAddress, $0.count, output.baseAddress, output.count) }
         }
-        // Two bytes before and four behind are zlib's own frame (RFC 1950).
+        // Remove zlib's own header of two bytes and trailer of four bytes (RFC 1950).
         return count < 6 ? nil : output.subdata(in: 2..<count - 4)
     }
     #endif
 
-    /// Puts the frame around compressed bytes.
+    /// Adds the gzip header and trailer to compressed bytes.
     static func frame(_ deflated: Data, of original: Data) -> Data {
         var result = Data(capacity: header.count + deflated.count + 8)
         result.append(contentsOf: header)
         result.append(deflated)
-        // The size is modulo 2^32: the higher bits are dropped.
+        // The trailer contains the checksum and the original size, modulo 2^32.
         for number in [CRC32.checksum(of: original), UInt32(truncatingIfNeeded: original.count)] {
             withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
         }
         return result
     }
 
-    /// The magic number, DEFLATE, no flags, no time, no level, an unknown system.
+    /// The gzip header: the magic number, DEFLATE, no flags, no time, no level, and an unknown operating system.
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
 }

@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A binary heap, whose first element is the smallest.
+/// A binary min-heap.
 package struct Heap<Element: Comparable> {
     @usableFromInline var elements: [Element]
 
-    /// Creates a heap from its elements.
+    /// Creates a heap with elements; empty by default.
     ///
     /// - Complexity: O(n log n)
     @inlinable package init(_ elements: [Element] = []) {
@@ -15,14 +15,14 @@ package struct Heap<Element: Comparable> {
 
     var count: Int { elements.count }
 
-    /// The smallest element; `nil` if the heap is empty.
+    /// The smallest element, or `nil` if the heap is empty.
     ///
-    /// Not by `elements.first`: in a module that can't specialize it, each call would allocate.
+    /// Reads by index, because `elements.first` would allocate on each call from a module that can't specialize it.
     @inlinable package var first: Element? { elements.isEmpty ? nil : elements[0] }
 
-    /// Adds an element.
+    /// Inserts an element.
     ///
-    /// - Complexity: O(log n); O(1) for an element that isn't smaller than the others.
+    /// - Complexity: O(log n), or O(1) if no element of the heap is larger.
     @inlinable
     package mutating func insert(_ element: Element) {
         elements.append(element)
@@ -33,7 +33,7 @@ package struct Heap<Element: Comparable> {
         }
     }
 
-    /// Removes and returns the smallest element; `nil` if the heap is empty.
+    /// Removes and returns the smallest element, or returns `nil` if the heap is empty.
     ///
     /// - Complexity: O(log n)
     @discardableResult

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A value that can't be compared, such as a closure, compared by where it comes from: copies of one are equal.
+/// Wraps any value, even a closure, and compares it by identity, so that only copies of the same wrapper are equal.
 struct IdentityEquatable<Value: Sendable>: Sendable, Hashable {
     private let box: Box<Value>
 

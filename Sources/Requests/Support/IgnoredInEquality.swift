@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A value that takes no part in the comparison of the value that it belongs to.
+/// Wraps a stored property so that it is ignored when the enclosing value is compared or hashed.
 struct IgnoredInEquality<Value: Sendable>: Sendable, Hashable {
     var value: Value
 

@@ -1,34 +1,35 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Passes a Boolean that several threads change on to one receiver, which ends with the latest value.
+/// Passes the changes of a Boolean value by several threads to a single receiver, which ends up with the latest value.
 ///
-/// A flag is a part of the state of a ``Locked``, whose `drain` passes the values on. Only `true` doesn't wait for
-/// another thread: it stops something, and the thread that passes on `false` may be suspended for long. Both may then
-/// reach the receiver in any order, so the latest value is passed on once more.
+/// The flag is part of the state of a ``Locked``, whose `drain` calls the receiver. While one thread is calling it, no
+/// other thread emits `false`. But `true` is emitted immediately, because it stops something, and the other thread may
+/// be suspended for a long time. The two calls may then reach the receiver in any order, so the latest value is emitted
+/// again afterwards.
 package struct LatestFlag: Sendable {
-    private var passed = false
-    private var passers = 0
-    private var hasCrossed = false
+    private var emitted = false
+    private var activeCalls = 0
+    private var hasOverlap = false
 
-    /// Creates a flag whose receiver has `false`.
+    /// Creates a flag for a receiver whose value is `false`.
     package init() {}
 
-    /// Returns the value to pass on; `nil` if the receiver has it, or if another thread is passing one on.
+    /// Returns the value to emit, or `nil` if the receiver already has it or if another thread will emit it.
     package mutating func next(_ latest: Bool) -> Bool? {
-        if passers > 0 {
-            guard latest, !passed else { return nil }
-            hasCrossed = true
+        if activeCalls > 0 {
+            guard latest, !emitted else { return nil }
+            hasOverlap = true
         } else {
-            guard latest != passed || hasCrossed else { return nil }
-            hasCrossed = false
+            guard latest != emitted || hasOverlap else { return nil }
+            hasOverlap = false
         }
-        (passed, passers) = (latest, passers + 1)
+        (emitted, activeCalls) = (latest, activeCalls + 1)
         return latest
     }
 
-    /// Records that the receiver was called.
+    /// Records that a call of the receiver has returned.
     package mutating func didEmit() {
-        passers -= 1
+        activeCalls -= 1
     }
 }

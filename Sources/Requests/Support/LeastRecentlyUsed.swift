@@ -1,77 +1,77 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Values up to a total cost; the least recently used ones are evicted for new ones.
+/// A cache with a maximum total cost, which evicts the least recently used values first.
 ///
-/// - Complexity: O(1) on average for all methods about one value.
+/// - Complexity: O(1) on average for all methods that access a single value.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         let value: Value
         let cost: Int
-        /// The number of the last use.
-        var use: Int
+        /// The value of `useCount` at the last use.
+        var lastUse: Int
     }
 
     /// The maximum total cost.
     let limit: Int
-    /// The present total cost.
+    /// The current total cost.
     private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// The keys in the order of their uses; only the last use of a key counts.
+    /// The log of uses, oldest first, in which only the last use of each key is current.
     private var uses = FIFO<(key: Key, use: Int)>()
-    private var lastUse = 0
+    private var useCount = 0
 
-    /// Makes an empty store; with a limit of 0 it stays empty.
+    /// Creates an empty cache; with a limit of 0, it stays empty.
     init(limit: Int) {
         self.limit = max(0, limit)
     }
 
-    /// Whether there is a value, without using it.
+    /// Returns whether there is a value for the key, without marking it as used.
     func contains(_ key: Key) -> Bool { entries[key] != nil }
 
-    /// The values whose keys fulfil a condition, without using them.
+    /// Returns the values whose keys satisfy a condition, without marking them as used.
     ///
     /// - Complexity: O(n) in the number of values.
     func values(where condition: (Key) -> Bool) -> [Key: Value] {
         entries.filter { condition($0.key) }.mapValues(\.value)
     }
 
-    /// The keys that fulfil a condition, the least recently used first, without using them.
+    /// Returns the keys that satisfy a condition, the least recently used first, without marking them as used.
     ///
     /// - Complexity: O(n log n) in the number of values.
     func keysByUse(where condition: (Key) -> Bool) -> [Key] {
-        entries.filter { condition($0.key) }.sorted { $0.value.use < $1.value.use }.map(\.key)
+        entries.filter { condition($0.key) }.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
     }
 
-    /// The value of a key, which marks it as used.
+    /// Returns the value for a key, and marks it as used.
     mutating func value(for key: Key) -> Value? {
         guard let entry = entries[key] else { return nil }
-        if entry.use != lastUse {
-            let use = use(of: key)
-            entries[key]?.use = use
+        if entry.lastUse != useCount {
+            let use = recordUse(of: key)
+            entries[key]?.lastUse = use
         }
         return entry.value
     }
 
-    /// Stores a value, which replaces the former one of the key.
+    /// Stores a value, replacing the previous value for the key.
     ///
-    /// A value that costs more than a quarter of the limit isn't stored: it would evict too much.
+    /// A value that costs more than a quarter of the limit isn't stored, because it would evict too many others.
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         remove(key)
         guard cost <= limit / 4 else { return }
         while self.cost + cost > limit, let oldest = uses.popFirst() {
-            if entries[oldest.key]?.use == oldest.use { remove(oldest.key) }
+            if entries[oldest.key]?.lastUse == oldest.use { remove(oldest.key) }
         }
-        entries[key] = Entry(value: value, cost: cost, use: use(of: key))
+        entries[key] = Entry(value: value, cost: cost, lastUse: recordUse(of: key))
         self.cost += cost
     }
 
-    /// Removes a value, if there is one.
+    /// Removes the value for a key, if there is one.
     mutating func remove(_ key: Key) {
         if let entry = entries.removeValue(forKey: key) { cost -= entry.cost }
     }
 
-    /// Removes all values whose keys fulfil the condition.
+    /// Removes all values whose keys satisfy the condition.
     ///
     /// - Complexity: O(n) in the number of values.
     mutating func removeAll(where condition: (Key) -> Bool) {
@@ -83,16 +83,18 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self = LeastRecentlyUsed(limit: limit)
     }
 
-    /// Records a use, and returns its number.
-    private mutating func use(of key: Key) -> Int {
-        lastUse += 1
-        uses.append((key, lastUse))
-        // Most of them are outdated.
+    /// Records a use of a key, and returns the new value of `useCount`.
+    private mutating func recordUse(of key: Key) -> Int {
+        useCount += 1
+        uses.append((key, useCount))
+        // Compact the log when most of its uses are outdated.
         if uses.count > 2 * entries.count + 64 {
             uses = FIFO()
-            for (key, entry) in entries.sorted(by: { $0.value.use < $1.value.use }) { uses.append((key, entry.use)) }
-            uses.append((key, lastUse))
+            for (key, entry) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+                uses.append((key, entry.lastUse))
+            }
+            uses.append((key, useCount))
         }
-        return lastUse
+        return useCount
     }
 }

@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: MIT
 
 extension Locked {
-    /// Performs actions that the state has due: one after the other, outside of the lock, until none is due.
+    /// Performs the pending actions of the state outside the lock, one after another, until there are none.
     ///
-    /// Use it to call code that may call back, or that may take long: a caller's closure, a monitor, a transport. If
-    /// `next` returns `nil` while another thread performs an action, no thread waits: the other thread also performs
-    /// whatever becomes due in the meantime, so that the last action reflects the last state.
+    /// Use this method to call code that may call back or take a long time, such as a caller's closure, a monitor or a
+    /// transport. If another thread is already performing an action, `next` should return `nil`, so that this thread
+    /// needn't wait. The other thread then also performs the actions that become pending in the meantime, so that the
+    /// last action reflects the latest state.
     ///
     /// - Parameters:
-    ///   - first: The first action, which the transition that made it due has already taken; `nil` if there is none.
-    ///   - next: Takes the next action from the state.
-    ///   - completed: Records that the last action was performed.
-    ///   - perform: Performs an action, which is released outside of the lock.
+    ///   - first: The first action, if the caller has already removed it from the state; otherwise `nil`.
+    ///   - next: Removes and returns the next action of the state.
+    ///   - completed: Records that the previous action has been performed.
+    ///   - perform: Performs an action, which is released outside the lock.
     @inlinable
     @inline(__always)
     package func drain<Action: Sendable>(
@@ -33,7 +34,7 @@ extension Locked {
         }
     }
 
-    /// Performs actions that the state has due, from the first one.
+    /// Performs all pending actions of the state outside the lock, one after another.
     @inlinable
     @inline(__always)
     package func drain<Action: Sendable>(

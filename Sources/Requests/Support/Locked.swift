@@ -3,22 +3,22 @@
 
 import Foundation
 
-/// A value behind a mutex: the only lock in the library.
+/// A value protected by a mutex, which is the only kind of lock in the library.
 ///
-/// Everything that several threads share is one struct in one `Locked`. What runs inside ``withLock(_:)`` is the
-/// transition of that struct and nothing else: no user code, no key-value notification, no input or output. Locks are
-/// therefore never nested, and a deadlock needs two.
+/// All state that several threads share is one struct in one `Locked`. The body of ``withLock(_:)`` only changes this
+/// struct. It never runs a caller's code, sends key-value notifications, or performs I/O. Locks are therefore never
+/// nested, and can't deadlock.
 ///
-/// Inlinable, so that other modules of the package call `withLock` specialized.
+/// The type is inlinable, so that other modules of the package can specialize `withLock`.
 ///
-/// The spelling is that of SE-0433's `Mutex`, which asks for newer systems than this library does. The value and the
-/// primitive share one allocation, whose address never changes, as the primitive demands.
-// Sendable: the value is reachable only inside `withLock`, by one thread at a time; `sending` keeps it from leaking
-// out.
+/// The API is that of `Mutex` (SE-0433), which requires newer systems than this library. The value and the lock
+/// primitive share one allocation, because the address of the primitive must never change.
+// Sendable: only one thread at a time can access the value, inside `withLock`, and `sending` prevents the value from
+// escaping.
 package struct Locked<Value>: @unchecked Sendable {
     @usableFromInline let storage: ManagedBuffer<Value, LockPrimitive>
 
-    /// Puts a value behind a new lock.
+    /// Creates a lock that protects a value.
     @inlinable
     package init(_ value: sending Value) {
         storage = LockStorage.create(minimumCapacity: 1) { buffer in
@@ -41,7 +41,7 @@ package struct Locked<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    // Keeps the storage alive until the lock is free again: the pointers alone don't.
+    // Keeps the storage alive until the lock is released, because the pointers don't retain the storage.
     @inlinable
     @inline(never)
     func unlock(_ primitive: UnsafeMutablePointer<LockPrimitive>) {
@@ -50,7 +50,7 @@ package struct Locked<Value>: @unchecked Sendable {
 }
 
 extension Locked: CustomReflectable {
-    /// A mirror of nothing: what is behind the lock can't be read without it, and may be a secret.
+    /// An empty mirror, because the value can't be read without the lock, and may be a secret.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// MD5 (RFC 1321), which is broken, and which `Digest` challenges of old servers still ask for.
+/// MD5 (RFC 1321), which `Digest` challenges of old servers still require although it is broken.
 ///
-/// Nothing else in the library trusts it.
+/// Nothing else in the library uses MD5.
 package enum MD5 {
-    /// The digest of bytes: 16 of them.
+    /// Returns the 16-byte digest of the bytes.
     ///
-    /// - Complexity: O(n).
+    /// - Complexity: O(n) in the number of bytes.
     package static func digest(of bytes: some Sequence<UInt8>) -> Data {
         let start: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
         return BlockDigest.digest(of: bytes, from: start, isBigEndian: false, compress)

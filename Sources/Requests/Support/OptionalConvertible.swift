@@ -3,12 +3,11 @@
 
 import Foundation
 
-/// A value, or an optional one: the type of a property that a protocol of this library declares with a default.
+/// A value or an optional value, for requirements of this library that you can implement with either type.
 ///
-/// Swift takes a property as the witness of a requirement only if its type is the same to the letter. If a requirement
-/// were `var strategy: Strategy?`, a conforming type that declares `let strategy = Strategy.iso8601` would compile, and
-/// the default of the protocol would be used in its place, without a warning. With this protocol as the constraint,
-/// both spellings are witnesses:
+/// In Swift, a property implements a requirement only if the types match exactly. Assume that a protocol requires
+/// `var strategy: Strategy?` and provides a default. A type that declares `let strategy = Strategy.iso8601` would then
+/// compile, but silently use the default. With this protocol as the constraint, both types are accepted:
 ///
 /// ```swift
 /// struct Event: DecodableRequest {
@@ -17,17 +16,17 @@ import Foundation
 /// }
 /// ```
 ///
-/// There is no reason to adopt it in types of your own.
+/// Your own types don't need to conform to this protocol.
 public protocol OptionalConvertible<Wrapped> {
-    /// The type of the value.
+    /// The type of the value, without the optional.
     associatedtype Wrapped = Self
 
-    /// The value as an optional one.
+    /// The value as an optional.
     var asOptional: Wrapped? { get }
 }
 
 extension OptionalConvertible where Wrapped == Self {
-    /// The value.
+    /// The value itself.
     public var asOptional: Self? { self }
 }
 
@@ -37,10 +36,10 @@ extension Optional: OptionalConvertible {
 }
 
 extension DispatchQueue: OptionalConvertible {
-    /// The type of a queue.
+    /// The type of the value, which is never optional.
     public typealias Wrapped = DispatchQueue
 
-    /// The queue.
+    /// The queue itself.
     public var asOptional: DispatchQueue? { self }
 }
 

@@ -3,50 +3,50 @@
 
 import Foundation
 
-/// A file that is written beside its destination, and moved there when it is complete.
+/// A file that is written in the folder of its destination, and moved to the destination when it is complete.
 ///
-/// Under its final name, the file is either complete or absent. Only its owner can read it, from its first moment on.
-/// No symbolic link is followed: neither one under the name of the partial file, nor one at the destination. No other
-/// writer can use it: it is locked while it is open, so that only the first of two can resume it, in one process or in
-/// two.
+/// At the destination, the file is therefore either complete or absent. It is created with permissions for its owner
+/// only. Symbolic links are never followed, neither at the path of the partial file nor at the destination. While the
+/// file is open, it is locked, so that only one writer can resume it, even from several processes.
 ///
-/// One caller writes at a time. ``discard()`` may be called from anywhere, also during a write: the descriptor is
-/// closed once, and never during a write, whose bytes might otherwise land in another file that got its number.
+/// Only one caller may write at a time. ``discard()`` may be called from any thread, even during a write. The
+/// descriptor is closed exactly once, and never during a write, because another file could get the same descriptor and
+/// receive the bytes.
 package final class PartialFile: Sendable {
     typealias Writer = PrivateFile.Writer
 
-    /// The location of the file until it is moved.
+    /// The location of the file, until it is moved.
     let url: URL
 
     private let state: Locked<State>
-    /// The uses of the descriptor that are under way: at most one.
-    private let uses = DispatchGroup()
+    /// Tracks the current use of the descriptor, if any, so that `finish()` can wait for it.
+    private let activeUses = DispatchGroup()
     private let writer: Writer
 
     private struct State {
         let descriptor: Int32
         var length: Int64
         var isInUse = false
-        var isOver = false
+        var isClosed = false
 
-        /// Begins to use the descriptor; `nil` if the file is closed.
-        mutating func use() -> Int32? {
-            guard !isOver, !isInUse else { return nil }
+        /// Begins a use of the descriptor; returns `nil` if the file is closed or in use.
+        mutating func beginUse() -> Int32? {
+            guard !isClosed, !isInUse else { return nil }
             isInUse = true
             return descriptor
         }
 
-        /// Ends a use, and returns the descriptor if it is to be closed.
-        mutating func stopUse(length: Int64) -> Int32? {
+        /// Ends a use; if the file was closed during the use, returns the descriptor, which the caller must close.
+        mutating func endUse(length: Int64) -> Int32? {
             isInUse = false
             self.length = length
-            return isOver ? descriptor : nil
+            return isClosed ? descriptor : nil
         }
 
-        /// Closes the file, and returns the descriptor to close; `false` if it was already closed.
-        mutating func end() -> (isFirst: Bool, descriptor: Int32?) {
-            guard !isOver else { return (false, nil) }
-            isOver = true
+        /// Marks the file as closed; unless it is in use, returns the descriptor, which the caller must close.
+        mutating func close() -> (isFirst: Bool, descriptor: Int32?) {
+            guard !isClosed else { return (false, nil) }
+            isClosed = true
             return (true, isInUse ? nil : descriptor)
         }
     }
@@ -58,16 +58,16 @@ package final class PartialFile: Sendable {
     }
 
     deinit {
-        if let descriptor = state.withLock({ $0.end().descriptor }) { Self.release(descriptor) }
+        if let descriptor = state.withLock({ $0.close().descriptor }) { Self.release(descriptor) }
     }
 
-    /// Makes a file beside a destination, under a hidden name of its own.
+    /// Creates an empty file in the folder of a destination, under a hidden, unique name.
     ///
     /// - Parameters:
     ///   - destination: The final location.
-    ///   - writer: Writes the bytes; the system by default.
-    /// - Returns: The file, empty.
-    /// - Throws: ``FileError``. A file at the destination is not an error yet.
+    ///   - writer: Writes the bytes to the descriptor; by default with the system call `write`.
+    /// - Returns: The empty file.
+    /// - Throws: ``FileError``. An existing file at the destination isn't an error yet.
     static func create(
         beside destination: URL,
         writer: @escaping Writer = PrivateFile.systemWriter
@@ -86,9 +86,9 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Makes the folder of a file, and those above it.
+    /// Creates the folder of a file, including intermediate folders.
     ///
-    /// - Throws: ``FileError``. An existing folder is not an error.
+    /// - Throws: ``FileError``. An existing folder isn't an error.
     static func createFolder(of destination: URL) throws(FileError) {
         let folder = destination.deletingLastPathComponent()
         do {
@@ -98,18 +98,18 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Resumes the file of an interrupted transfer, at its end.
+    /// Opens the file of an interrupted transfer, to continue writing at its end.
     ///
-    /// - Returns: The file, or `nil` if it is missing, in use, or not a file of this user that this type could have
-    ///   made.
+    /// - Returns: The file, or `nil` if it is missing or locked, or if it isn't a partial file of this user.
     static func resume(_ url: URL, writer: @escaping Writer = PrivateFile.systemWriter) -> PartialFile? {
         guard url.isFileURL, isValidName(url.lastPathComponent) else { return nil }
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var status = stat()
-        // A file with a second name could be read there, and wasn't made by this type.
+        // Reject a file with a second hard link. This type never creates such a file, and others might read it under
+        // its second name.
         guard lock(descriptor), fstat(descriptor, &status) == 0, status.isFile,
-            status.st_nlink == 1, status.st_uid == geteuid(), isStill(url, status),
+            status.st_nlink == 1, status.st_uid == geteuid(), isSameFile(url, status),
             lseek(descriptor, 0, Int32(SEEK_END)) >= 0
         else {
             release(descriptor)
@@ -118,7 +118,9 @@ package final class PartialFile: Sendable {
         return PartialFile(url, descriptor: descriptor, length: Int64(status.st_size), writer: writer)
     }
 
-    /// The destination as far as the name says it, for errors: the caller doesn't know the hidden file.
+    /// The destination, whose name may be truncated.
+    ///
+    /// Errors mention the destination, because the caller doesn't know the hidden file.
     private var destination: URL {
         url.deletingLastPathComponent()
             .appendingPathComponent(Self.destination(of: url.lastPathComponent), isDirectory: false)
@@ -127,22 +129,22 @@ package final class PartialFile: Sendable {
     /// The byte count of the file.
     var length: Int64 { state.withLock { $0.length } }
 
-    /// Adds bytes at the end.
+    /// Appends bytes to the file.
     ///
-    /// If that fails, the bytes that were written before count: see ``length``.
+    /// If writing fails, ``length`` includes the bytes that were already written.
     ///
-    /// - Throws: ``FileError``, also if the file was moved or discarded.
+    /// - Throws: ``FileError``, including when the file was already moved or discarded.
     func append(_ bytes: Data) throws(FileError) {
-        try use { descriptor, length in
+        try withDescriptor { descriptor, length in
             PrivateFile.writeAll(bytes, to: descriptor, by: writer) { length += Int64($0) }
         }
     }
 
-    /// Truncates the file, so that the next bytes follow there; by default to nothing, which starts it over.
+    /// Truncates the file, by default to zero bytes, so that the next bytes are written at the new end.
     ///
-    /// - Throws: ``FileError``, also if the file is shorter than that.
+    /// - Throws: ``FileError``, including when the file is shorter than `position`.
     func truncate(to position: Int64 = 0) throws(FileError) {
-        try use { descriptor, length in
+        try withDescriptor { descriptor, length in
             guard 0 <= position, position <= length else { return EINVAL }
             guard ftruncate(descriptor, off_t(position)) == 0 else { return errno }
             guard lseek(descriptor, off_t(position), Int32(SEEK_SET)) >= 0 else { return errno }
@@ -151,38 +153,38 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Moves the file to its destination, in one step, and ends the writing.
+    /// Moves the file to its destination atomically, and closes it.
     ///
     /// - Parameters:
-    ///   - destination: The final location. On another volume, the bytes are first copied beside it.
-    ///   - overwrite: Whether an existing file is replaced. A symbolic link is replaced itself, not its target.
-    /// - Throws: ``FileError``; then the file is still at its former location, and can be moved elsewhere.
+    ///   - destination: The final location. If it is on another volume, the bytes are first copied to its folder.
+    ///   - overwrite: Whether an existing file is replaced. A symbolic link itself is replaced, not its target.
+    /// - Throws: ``FileError``. The file then remains at its previous location, and can be moved elsewhere.
     func move(to destination: URL, overwrite: Bool = false) throws(FileError) {
         guard destination.isFileURL else {
             throw FileError(.cannotWriteFile, destination, "it isn't the URL of a file")
         }
-        try use(for: destination) { _, _ throws(FileError) in
+        try withDescriptor(for: destination) { _, _ throws(FileError) in
             let from = url.path
             let to = destination.path
             let number = overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
             guard number == EXDEV else { return number }
             try copy(to: destination, overwrite: overwrite)
-            // The file is at its destination, whether or not the other can be removed.
+            // The copy is at the destination, so a failure to remove the original doesn't matter.
             unlink(from)
             return 0
         }
         finish()
     }
 
-    /// Makes a copy of the file on another volume.
+    /// Copies the file to a destination on another volume.
     private func copy(to destination: URL, overwrite: Bool) throws(FileError) {
         let copy = try PartialFile.create(beside: destination, writer: writer)
         do {
             let source = try FileHandle(forReadingFrom: url)
             defer { try? source.close() }
-            while let bytes = try source.nextPiece() {
-                // It may take long, and be discarded meanwhile.
-                guard !state.withLock({ $0.isOver }) else { throw FileError(destination, errno: ECANCELED) }
+            while let bytes = try source.readChunk() {
+                // Stop if the file was discarded, because copying may take a long time.
+                guard !state.withLock({ $0.isClosed }) else { throw FileError(destination, errno: ECANCELED) }
                 try copy.append(bytes)
             }
             try copy.move(to: destination, overwrite: overwrite)
@@ -192,28 +194,28 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Ends the writing and keeps the file, to be resumed.
+    /// Closes the file but keeps it, so that the transfer can be resumed.
     ///
-    /// It waits for a running write, so that the file has its final length, and can be resumed at once.
+    /// The method waits for a write in progress, so that the file has its final length and can be resumed immediately.
     func finish() {
-        if let descriptor = state.withLock({ $0.end().descriptor }) { Self.release(descriptor) }
-        uses.wait()
+        if let descriptor = state.withLock({ $0.close().descriptor }) { Self.release(descriptor) }
+        activeUses.wait()
     }
 
-    /// Removes the file; does nothing if it was moved, kept or discarded before.
+    /// Closes and removes the file; does nothing if the file was already moved, closed or discarded.
     func discard() {
-        let (isFirst, descriptor) = state.withLock { $0.end() }
+        let (isFirst, descriptor) = state.withLock { $0.close() }
         if isFirst { unlink(url.path) }
         if let descriptor { Self.release(descriptor) }
     }
 
-    /// Removes the partial files of a destination that no download uses.
+    /// Removes the partial files for a destination, except those that a download is using.
     ///
     /// - Complexity: O(n) in the number of files in the folder.
     package static func discardAll(beside destination: URL) {
         let name = destination.lastPathComponent
-        // Longer names are cut, and may belong to another destination.
-        guard name.utf8.count <= longestPrefix else { return }
+        // Longer names are truncated, so their partial files may belong to another destination.
+        guard name.utf8.count <= maximumPrefixLength else { return }
         let folder = destination.deletingLastPathComponent()
         for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] where isValidName(file) {
             guard self.destination(of: file) == name else { continue }
@@ -221,19 +223,21 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Runs a closure with the descriptor, which stays open meanwhile; the closure returns an error number, or 0.
-    private func use(
+    /// Runs a closure with the descriptor, which stays open until the closure returns.
+    ///
+    /// The closure returns an `errno` value, or 0 if it was successful.
+    private func withDescriptor(
         for file: URL? = nil,
         _ call: (_ descriptor: Int32, _ length: inout Int64) throws(FileError) -> Int32
     ) throws(FileError) {
-        // Before the state says so, and until the descriptor is closed, so that no waiting thread misses it.
-        uses.enter()
-        defer { uses.leave() }
-        let (found, start) = state.withLock { ($0.use(), $0.length) }
+        // Enter before the use begins, and leave after the descriptor is closed, so that `finish()` can't miss the use.
+        activeUses.enter()
+        defer { activeUses.leave() }
+        let (found, start) = state.withLock { ($0.beginUse(), $0.length) }
         guard let descriptor = found else { throw FileError(file ?? destination, errno: EBADF) }
         var length = start
         defer {
-            if let last = state.withLock({ [length] in $0.stopUse(length: length) }) { Self.release(last) }
+            if let last = state.withLock({ [length] in $0.endUse(length: length) }) { Self.release(last) }
         }
         let number = try call(descriptor, &length)
         guard number == 0 else { throw FileError(file ?? destination, errno: number) }
@@ -243,59 +247,64 @@ package final class PartialFile: Sendable {
 // MARK: - Names
 
 extension PartialFile {
-    /// The hidden name of a partial file: that of the destination, as far as there is room, and a unique identifier.
+    /// Returns a hidden name for a partial file, which contains the name of the destination and a unique ID.
+    ///
+    /// If the name of the destination is too long, it is truncated.
     package static func name(for destination: String) -> String {
         var name = ""
-        for character in destination where name.utf8.count + character.utf8.count <= longestPrefix {
+        for character in destination where name.utf8.count + character.utf8.count <= maximumPrefixLength {
             name.append(character)
         }
         return ".\(name).\(UUID().uuidString)\(suffix)"
     }
 
-    /// Whether a name is one that ``name(for:)`` makes; other files are never touched.
+    /// Returns whether a name has the format of ``name(for:)``; other files are never opened or removed.
     ///
-    /// A stored value, such as a resume token, names a file that is then written; it must not be an arbitrary file.
+    /// A stored value, such as a resume token, contains the name of a file to write. The check prevents a manipulated
+    /// value from overwriting an arbitrary file.
     static func isValidName(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(suffix), !name.utf8.contains(UInt8(ascii: "/")) else { return false }
         let identifier = name.dropLast(suffix.count).suffix(37)
         return identifier.first == "." && UUID(uuidString: String(identifier.dropFirst())) != nil
     }
 
-    /// The name of the destination, or its beginning if it is long, in a name that ``name(for:)`` made.
+    /// Returns the name of the destination, possibly truncated, from a name that ``name(for:)`` created.
     private static func destination(of name: String) -> String {
         String(name.dropFirst().dropLast(suffix.count + 37))
     }
 
     private static let suffix = ".partial"
-    // With dots, identifier and suffix, the name is still far below the limit of every file system.
-    private static let longestPrefix = 120
+    // Even with dots, ID and suffix, the name is far shorter than the limit of any file system.
+    private static let maximumPrefixLength = 120
 
-    /// Locks an open file, until it is closed; `false` if it is locked elsewhere.
+    /// Locks an open file until it is closed; returns `false` if it is already locked.
     ///
-    /// On file systems without locks, such as some network ones, the caller has to use a file only once at a time.
+    /// On file systems without locks, such as some network file systems, the lock always succeeds. There, the caller
+    /// must ensure that a file has only one user at a time.
     package static func lock(_ descriptor: Int32) -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 
-    /// Closes a locked file, and unlocks it for all its descriptors.
+    /// Unlocks and closes a file.
     ///
-    /// A process that is about to be started has all descriptors of this one for a moment, and closing would leave the
-    /// lock to it; unlocking doesn't.
+    /// Closing the file isn't enough. A child process inherits all descriptors for a moment while it is started, and
+    /// would keep the lock.
     static func release(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Whether a name still belongs to an open file, which may have been moved before it was locked.
-    static func isStill(_ url: URL, _ status: stat) -> Bool {
+    /// Returns whether the file at a URL is still the open file, which may have been moved before it was locked.
+    static func isSameFile(_ url: URL, _ status: stat) -> Bool {
         var named = stat()
         return lstat(url.path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
     }
 
-    /// Renames a file, unless the new name is taken; returns the error number of the system, or 0.
+    /// Renames a file unless the new name exists; returns an `errno` value, or 0.
     ///
-    /// A hard link fails if its name is taken, even by a symbolic link. On file systems without hard links (FAT, some
-    /// network ones), an empty file reserves the name, and is then replaced.
+    /// On most file systems, this creates a hard link, which fails if its name exists, even as a symbolic link. On file
+    /// systems without hard links, such as FAT and some network file systems, an empty file reserves the name, and is
+    /// then replaced.
     static func renameWithoutReplacing(_ from: String, _ to: String) -> Int32 {
         #if canImport(Darwin)
         if renamex_np(from, to, UInt32(RENAME_EXCL)) == 0 { return 0 }
@@ -310,7 +319,7 @@ extension PartialFile {
         return replacePlaceholder(from, to)
     }
 
-    /// Reserves a name with an empty file, and replaces that by the file.
+    /// Reserves the new name with an empty file, and then renames the file over it.
     static func replacePlaceholder(_ from: String, _ to: String) -> Int32 {
         do throws(POSIXError) {
             close(try PrivateFile.create(to))
@@ -325,7 +334,7 @@ extension PartialFile {
 }
 
 extension URL {
-    /// Whether a file is in the same folder as another, however the paths are written.
+    /// Returns whether two files are in the same folder, even if their paths are spelled differently.
     func isBeside(_ other: URL) -> Bool {
         deletingLastPathComponent().standardizedFileURL.path
             == other.deletingLastPathComponent().standardizedFileURL.path

@@ -3,7 +3,7 @@
 
 import Foundation
 
-// What differs between the platforms.
+// Differences between the platforms.
 
 #if os(Linux)
 import CRequestsCurl
@@ -12,7 +12,7 @@ import CRequestsCurl
 extension Thread {
     /// Whether this is the main thread.
     ///
-    /// On Linux, Foundation asks the system each time, with two calls.
+    /// On Linux, Foundation's property makes two system calls each time, so it isn't used.
     static var isMain: Bool {
         #if os(Linux)
         ccurl_thread_is_main()
@@ -35,12 +35,13 @@ extension stat {
 }
 
 extension FileHandle {
-    /// The next 256 KiB of a file, or the rest of it; `nil` at its end.
+    /// Reads the next chunk of at most 256 KiB; returns `nil` at the end of the file.
     ///
-    /// - Throws: The error of the system.
-    func nextPiece() throws -> Data? {
+    /// - Throws: The error of the system call.
+    func readChunk() throws -> Data? {
         #if canImport(Darwin)
-        // The bytes would be kept until the thread's own pool is emptied, which may be after the last piece.
+        // The pool releases each chunk immediately. Otherwise, all chunks could be retained until the thread's own pool
+        // is drained.
         let bytes = try autoreleasepool { try read(upToCount: 1 << 18) }
         #else
         let bytes = try read(upToCount: 1 << 18)

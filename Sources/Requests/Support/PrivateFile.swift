@@ -3,23 +3,23 @@
 
 import Foundation
 
-/// A file that only its owner can read, from its first moment on.
+/// Functions for files that are created with permissions for their owner only.
 ///
-/// Under its name, it is either complete or absent: it is written beside its place, under a hidden name of its own, and
-/// then renamed. No symbolic link is followed, and a pipe doesn't block.
+/// A file is written under a hidden, unique name in the same folder, and then renamed. Under its final name, it is
+/// therefore either complete or absent. Symbolic links are never followed, and opening a pipe doesn't block.
 package enum PrivateFile {
-    /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number of the system.
+    /// Writes bytes to a descriptor, and returns the number of written bytes, or the negated `errno`.
     package typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
-    /// Writes with the system.
+    /// Writes with the system call `write`.
     package static let systemWriter: Writer = { descriptor, bytes in
         let count = write(descriptor, bytes.baseAddress, bytes.count)
         return count < 0 ? -Int(errno) : count
     }
 
-    /// Creates a file under a name that isn't in use; returns its descriptor.
+    /// Creates a file under a name that must not exist, and returns its descriptor.
     ///
-    /// - Throws: The error of the system.
+    /// - Throws: The error of the system call.
     static func create(_ path: String) throws(POSIXError) -> Int32 {
         try checked(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
     }
@@ -29,9 +29,9 @@ package enum PrivateFile {
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - descriptor: The descriptor.
-    ///   - writer: Writes the bytes; it may write fewer than it is passed.
-    ///   - onWrite: Called with the count of each written part.
-    /// - Returns: The error number of the system, or 0.
+    ///   - writer: Writes the bytes. A call may write only some of them.
+    ///   - onWrite: Called after each write, with the number of written bytes.
+    /// - Returns: The `errno` of the failed write, or 0.
     package static func writeAll(
         _ bytes: Data,
         to descriptor: Int32,
@@ -43,7 +43,7 @@ package enum PrivateFile {
             while !rest.isEmpty {
                 let count = writer(descriptor, UnsafeRawBufferPointer(rebasing: rest))
                 if count == -Int(EINTR) { continue }
-                // Without progress and without an error, the loop would never end.
+                // Treat a write of zero bytes as an error, because otherwise the loop might never end.
                 guard 0 < count, count <= rest.count else { return count < 0 ? Int32(-count) : EIO }
                 onWrite(count)
                 rest = rest.dropFirst(count)
@@ -52,16 +52,16 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file by one with these bytes.
+    /// Atomically replaces the content of a file, or creates the file.
     ///
-    /// A reader at the same time, in this process or another, sees the old file or the new one.
+    /// A concurrent reader, even in another process, sees either the complete old content or the complete new content.
     ///
     /// - Parameters:
-    ///   - path: The file, in an existing folder.
+    ///   - path: The path of the file, whose folder must exist.
     ///   - bytes: The new content.
-    ///   - isDurable: Whether one of the two files exists after a crash of the system, for which the disk has to be
-    ///     waited for.
-    /// - Throws: The error of the system; then the old file still exists.
+    ///   - isDurable: Whether to wait until the bytes are on the disk, so that after a system crash, the file has
+    ///     either the old or the new content.
+    /// - Throws: The error of the system call; the old file then still exists.
     package static func replace(_ path: String, with bytes: Data, isDurable: Bool) throws(POSIXError) {
         let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
         let temporary = "\(folder)/\(PartialFile.name(for: name))"
@@ -78,7 +78,10 @@ package enum PrivateFile {
         }
     }
 
-    /// Reads a file; returns no bytes for anything else under its name, and `nil` if it is missing or can't be opened.
+    /// Reads a file.
+    ///
+    /// - Returns: The content; empty if the path isn't that of a regular file, and `nil` if it is missing or can't be
+    ///   opened.
     static func contents(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ELOOP ? Data() : nil }
@@ -88,7 +91,7 @@ package enum PrivateFile {
         return (try? file.readToEnd()) ?? Data()
     }
 
-    /// Creates a folder for its owner alone, and those above it, if they don't exist.
+    /// Creates a folder with permissions for its owner only, including intermediate folders, if it doesn't exist.
     ///
     /// - Throws: Any error that the file manager throws.
     package static func createFolder(_ path: String) throws {
@@ -107,11 +110,11 @@ package enum PrivateFile {
 }
 
 extension POSIXError {
-    /// Makes the error with a number of the system.
+    /// Creates an error from an `errno` value.
     fileprivate init(_ number: Int32) { self.init(POSIXErrorCode(rawValue: number) ?? .EIO) }
 }
 
 extension stat {
-    /// Whether it is a regular file.
+    /// Whether the file is a regular file.
     var isFile: Bool { st_mode & S_IFMT == S_IFREG }
 }

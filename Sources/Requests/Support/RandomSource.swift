@@ -1,30 +1,31 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A source of random numbers: the system's, or a generator of a test.
+/// A source of random numbers, either that of the system or, for tests, a predictable one.
 ///
-/// Safe from any thread.
+/// A random source can be used from any thread.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let generate: @Sendable () -> UInt64
 
-    /// Makes a source of a closure, which is called from any thread.
+    /// Creates a source from a closure, which may be called on any thread.
     public init(_ generate: @escaping @Sendable () -> UInt64) {
         self.generate = generate
     }
 
-    /// Makes a source of a generator, such as one with a seed: the same numbers in every run.
+    /// Creates a source from a generator, such as a seeded one, which gives the same numbers in each run.
     public init(_ generator: some RandomNumberGenerator & Sendable) {
         let generator = Locked(generator)
         generate = { generator.withLock { $0.next() } }
     }
 
-    /// The source of the system, which is unpredictable.
+    /// The random source of the system, which is unpredictable.
     public static let system = RandomSource { UInt64.random(in: .min ... .max) }
 
-    /// The next number.
+    /// Returns the next random number.
     public func next() -> UInt64 { generate() }
 
-    /// A number from 0 up to but not including 1, made of one random number, so that a test may use a constant
-    /// generator.
+    /// Returns a random number from 0 up to, but not including, 1.
+    ///
+    /// The number is computed from a single number of the source, so that a test can use a constant generator.
     func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -3,22 +3,23 @@
 
 import Foundation
 
-/// Continues runs where they are resumed, so that a request needs no thread of the cooperative pool.
+/// Continues the tasks of requests on the threads that resume them, so that no request needs the cooperative pool.
 ///
-/// A run is a task, and a task continues on its executor. The global one has as many threads as there are cores, and
-/// callers who block them, with `waitUntilFinished` in a `Task` for example, would keep every request from its end.
-/// This one continues a run on the thread that has resumed it, if that is one of the library's (``resuming(_:)`` says
-/// so): the thread that started the operation, delivered the end of a transfer, or fired a timer. There, no change of
-/// thread is paid for either. Anywhere else it continues on Dispatch's global queue, which adds threads for those that
-/// block.
+/// The cooperative pool has only as many threads as there are cores. If callers blocked all of them, for example with
+/// `waitUntilFinished` in a `Task`, no request could finish.
 ///
-/// On Apple platforms before macOS 15 and iOS 18, tasks know no executor. There, the cooperative pool continues the
-/// runs, and blocking that pool is at the caller's risk.
+/// On this executor, a task continues on the thread that resumed it, without a thread switch, if the resuming code
+/// calls ``resuming(_:)``. Only the library's own threads do, that is, those that start operations, deliver the end of
+/// a transfer, or fire timers. If any other thread resumes the task, it continues on Dispatch's global queue, which
+/// adds threads when others are blocked.
+///
+/// Before macOS 15 and iOS 18, tasks can't have a preferred executor. There, the cooperative pool runs the tasks, and
+/// callers block it at their own risk.
 enum RunExecutor {
-    /// Starts a task that continues on this executor.
+    /// Starts a task that runs on this executor.
     ///
-    /// The task inherits the task-locals of the task that calls this, if one does.
-    // Generic, like the initializers of `Task`: otherwise `body` would have to be wrapped in another closure.
+    /// The task inherits the task-local values of the current task, if there is one.
+    // Generic, like the initializers of `Task`, because otherwise `body` would need another closure around it.
     static func task<Success: Sendable>(
         _ priority: TaskPriority? = nil,
         _ body: sending @escaping @isolated(any) () async -> Success
@@ -30,7 +31,7 @@ enum RunExecutor {
         }
     }
 
-    /// Starts a task that continues on this executor, and inherits neither task-locals nor priority.
+    /// Starts a task that runs on this executor, and inherits neither task-local values nor the priority.
     static func detachedTask<Success: Sendable>(
         _ priority: TaskPriority? = nil,
         _ body: sending @escaping @isolated(any) () async -> Success
@@ -42,9 +43,9 @@ enum RunExecutor {
         }
     }
 
-    /// Resumes a run, or starts one, and continues it on this thread as far as it goes without waiting.
+    /// Calls a closure that resumes or starts a task, and then runs the task on this thread until it suspends.
     ///
-    /// For a thread that is the library's to use at this moment, and on which no lock is held.
+    /// Call this only on a thread that the library may occupy at that moment, and that holds no lock.
     static func resuming(_ body: () -> Void) {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
             ResumingExecutor.shared.resuming(body)
@@ -58,20 +59,20 @@ enum RunExecutor {
 private final class ResumingExecutor: TaskExecutor {
     static let shared = ResumingExecutor()
 
-    /// The job that the thread is to run next, where it is inside of `resuming`.
-    private let place: pthread_key_t
+    /// The key of a thread's job slot, that is, a pointer to the job to run next; set only inside `resuming`.
+    private let jobSlotKey: pthread_key_t
 
     init() {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
-        place = key
+        jobSlotKey = key
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // One job only: whatever else is resumed at the same time may have to end before this one does.
-        if let place = pthread_getspecific(place)?.assumingMemoryBound(to: UnownedJob?.self), place.pointee == nil {
-            place.pointee = job
+        // The slot holds only one job. Other resumed jobs go to the global queue, because this job may depend on them.
+        if let slot = pthread_getspecific(jobSlotKey)?.assumingMemoryBound(to: UnownedJob?.self), slot.pointee == nil {
+            slot.pointee = job
         } else {
             let queue = DispatchQueue.global(qos: job.priority.dispatchQoS)
             queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
@@ -81,13 +82,13 @@ private final class ResumingExecutor: TaskExecutor {
     func resuming(_ body: () -> Void) {
         var job: UnownedJob?
         withUnsafeMutablePointer(to: &job) { pointer in
-            let outer = pthread_getspecific(place)
-            pthread_setspecific(place, pointer)
+            let outer = pthread_getspecific(jobSlotKey)
+            pthread_setspecific(jobSlotKey, pointer)
             body()
-            // The job itself may resume others, which must not wait behind it.
-            pthread_setspecific(place, nil)
+            // Clear the slot, because jobs that this job resumes must not wait until it returns.
+            pthread_setspecific(jobSlotKey, nil)
             pointer.pointee?.runSynchronously(on: asUnownedTaskExecutor())
-            pthread_setspecific(place, outer)
+            pthread_setspecific(jobSlotKey, outer)
         }
     }
 }

@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// SHA-1 (FIPS 180-4), with which a server proves that it has read the key of a WebSocket handshake.
+/// SHA-1 (FIPS 180-4), with which a server proves that it has read the key of a WebSocket handshake (RFC 6455, 4.2.2).
 ///
-/// It isn't used for security.
+/// SHA-1 is broken, and isn't used for security here.
 package enum SHA1 {
     package static func digest(of data: Data) -> Data {
         let start: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         return BlockDigest.digest(of: data, from: start, compress)
     }
 
-    // 6.1.2
+    // FIPS 180-4, 6.1.2.
     private static func compress(_ block: ArraySlice<UInt32>, _ state: [UInt32]) -> [UInt32] {
         var words = Array(block)
         for t in 16..<80 { words.append((words[t - 3] ^ words[t - 8] ^ words[t - 14] ^ words[t - 16]).rotated(32 - 1)) }

@@ -3,37 +3,37 @@
 
 import Foundation
 
-/// SHA-256 (FIPS 180-4), the digest for pins of public keys.
+/// SHA-256 (FIPS 180-4), for pins of public keys and digests of files.
 ///
-/// Foundation has no digest on Linux, and the library has no other dependency. It is for public data: its time depends
-/// on the input.
+/// The algorithm is implemented here because Foundation has no hash functions on Linux, and the library has no other
+/// dependency. Use it only for public data, because its running time depends on the input.
 package struct SHA256: Sendable {
-    private var state = SHA512.start.map { UInt32($0 >> 32) }
-    /// The bytes that don't fill a block yet.
+    private var state = SHA512.initialState.map { UInt32($0 >> 32) }
+    /// The buffered bytes that don't fill a block yet.
     private var rest: [UInt8] = []
-    /// The number of bits in the blocks so far.
+    /// The number of bits in the processed blocks.
     private var length: UInt64 = 0
 
-    /// The digest of bytes: 32 of them.
+    /// Returns the 32-byte digest of the bytes.
     package static func digest(of bytes: some Sequence<UInt8>) -> Data {
         var hash = SHA256()
         hash.update(Data(bytes))
         return hash.finish()
     }
 
-    /// The digest of a file, which is read piece by piece.
+    /// Returns the digest of a file, which is read in chunks.
     ///
     /// - Parameters:
-    ///   - url: The file.
-    ///   - isWanted: Whether to continue; called before each piece.
-    /// - Returns: The digest; `nil` if it isn't wanted any more.
+    ///   - url: The location of the file.
+    ///   - shouldContinue: Returns whether to continue; called before each chunk.
+    /// - Returns: The digest, or `nil` if `shouldContinue` returned `false`.
     /// - Throws: The error of the system if the file can't be read.
-    static func digest(ofFile url: URL, isWanted: () -> Bool = { true }) throws -> Data? {
+    static func digest(ofFile url: URL, shouldContinue: () -> Bool = { true }) throws -> Data? {
         let file = try FileHandle(forReadingFrom: url)
         defer { try? file.close() }
         var hash = SHA256()
-        while isWanted() {
-            guard let bytes = try file.nextPiece() else { return hash.finish() }
+        while shouldContinue() {
+            guard let bytes = try file.readChunk() else { return hash.finish() }
             hash.update(bytes)
         }
         return nil
@@ -50,14 +50,14 @@ package struct SHA256: Sendable {
     }
 
     private mutating func finish() -> Data {
-        // 5.1.1: a one, zeros, and the length in bits, up to the end of a block.
+        // Pad the message to full blocks with a 1 bit, zeros, and the length in bits (FIPS 180-4, 5.1.1).
         let bits = length &+ UInt64(rest.count) &* 8
         let zeros = (119 - rest.count) % 64
         update(Data([0x80] + [UInt8](repeating: 0, count: zeros) + Self.bytes(of: bits)))
         return Data(state.flatMap(Self.bytes))
     }
 
-    // 6.2.2
+    // FIPS 180-4, 6.2.2.
     private mutating func compress(_ block: Slice<UnsafeRawBufferPointer>) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
             for t in 0..<16 {
@@ -90,6 +90,7 @@ package struct SHA256: Sendable {
         stride(from: value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    // 4.2.2 and 4.2.3: the same roots of primes as those of SHA-512, with half of the bits.
+    // The constants are the first 32 bits of those of SHA-512, because both come from the same prime numbers (FIPS
+    // 180-4, 4.2.2 and 4.2.3).
     private static let constants = SHA512.constants.prefix(64).map { UInt32($0 >> 32) }
 }

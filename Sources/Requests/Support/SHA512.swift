@@ -5,20 +5,21 @@ import Foundation
 
 /// SHA-512 and SHA-512/256 (FIPS 180-4), for `Digest` challenges.
 ///
-/// Foundation has no digest on Linux, and the library depends on nothing else.
+/// They are implemented here because Foundation has no hash functions on Linux, and the library has no other
+/// dependency.
 package enum SHA512 {
-    /// The digest of bytes: 64 of them.
+    /// Returns the 64-byte SHA-512 digest of the bytes.
     ///
-    /// - Complexity: O(n).
+    /// - Complexity: O(n) in the number of bytes.
     package static func digest(of bytes: some Sequence<UInt8>) -> Data {
-        BlockDigest.digest(of: bytes, from: start, compress)
+        BlockDigest.digest(of: bytes, from: initialState, compress)
     }
 
-    /// The digest of bytes by SHA-512/256: 32 of them.
+    /// Returns the 32-byte SHA-512/256 digest of the bytes.
     ///
-    /// - Complexity: O(n).
+    /// - Complexity: O(n) in the number of bytes.
     package static func digest256(of bytes: some Sequence<UInt8>) -> Data {
-        BlockDigest.digest(of: bytes, from: start256, compress).prefix(32)
+        BlockDigest.digest(of: bytes, from: initialState256, compress).prefix(32)
     }
 
     private static func compress(_ block: ArraySlice<UInt64>, _ state: [UInt64]) -> [UInt64] {
@@ -41,11 +42,11 @@ package enum SHA512 {
         return v
     }
 
-    static let start: [UInt64] = [
+    static let initialState: [UInt64] = [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
         0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
     ]
-    private static let start256: [UInt64] = [
+    private static let initialState256: [UInt64] = [
         0x2231_2194_fc2b_f72c, 0x9f55_5fa3_c84c_64c2, 0x2393_b86b_6f53_b151, 0x9638_7719_5940_eabd,
         0x9628_3ee2_a88e_ffe3, 0xbe5e_1e25_5386_3992, 0x2b01_99fc_2c85_b8aa, 0x0eb7_2ddc_81c5_2ca2,
     ]

@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The time since an instant, by any clock.
+/// Measures the time since an instant, with any clock.
 ///
-/// For the system's, which is the usual one, nothing is allocated.
+/// With the usual clock, `ContinuousClock`, a stopwatch needs no allocation.
 package struct Stopwatch: Sendable {
     private enum Start: Sendable {
         case system(ContinuousClock.Instant)
@@ -12,7 +12,7 @@ package struct Stopwatch: Sendable {
 
     private let start: Start
 
-    /// Starts to measure.
+    /// Creates a stopwatch that starts now.
     package init(_ clock: any Clock<Duration>) {
         start = clock is ContinuousClock ? .system(.now) : .other(clock.stopwatch())
     }
@@ -27,7 +27,7 @@ package struct Stopwatch: Sendable {
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Returns a closure that measures the time since now, for logic that counts in durations and knows no clock.
+    /// Returns a closure that measures the time since this call, for code that needs durations but no clock.
     package func stopwatch() -> @Sendable () -> Duration {
         let start = now
         return { start.duration(to: now) }

@@ -1,15 +1,15 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A wait for something that calls back: a timer, a limiter.
+/// Suspends a task until a callback is called, for example by a timer or a limiter.
 package enum Suspension {
-    /// Waits for a callback, or for the cancellation of the task, whichever comes first.
+    /// Waits until a callback is called or the task is cancelled, whichever happens first.
     ///
     /// - Parameters:
-    ///   - begin: Begins to wait, and returns a closure that ends the wait early. It gets the callback, which is called
-    ///     at most once, also at once.
-    ///   - late: Called if the callback comes after a cancellation, to give back what it granted.
-    /// - Throws: `CancellationError` if the task is cancelled first.
+    ///   - begin: Starts the operation to wait for, and returns a closure that cancels it. Its callback `resume` must
+    ///     be called at most once, and may be called before `begin` returns.
+    ///   - late: Called if `resume` is called after the cancellation, to give back what was granted.
+    /// - Throws: `CancellationError` if the task is cancelled before `resume` is called.
     package static func wait(
         _ begin: (_ resume: @escaping @Sendable () -> Void) -> @Sendable () -> Void,
         late: @escaping @Sendable () -> Void = {}

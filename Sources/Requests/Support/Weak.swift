@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A reference that doesn't retain its object; as a value, a closure captures it without a box.
+/// A weak reference as a value, which a closure can capture without an allocation.
 struct Weak<Object: AnyObject & Sendable>: Sendable {
     private(set) weak var object: Object?
 
