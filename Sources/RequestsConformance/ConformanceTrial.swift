@@ -5,9 +5,9 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// The transport, the server and the problems of one check, passed to its script.
+/// A run of a check, with its transport, its server, and the problems that the script of the check finds.
 final class ConformanceTrial: Sendable {
-    /// Thrown by a script that can't continue, after it has noted the problem.
+    /// An error for a script that can't continue; the problem is already recorded.
     struct Abort: Error {}
 
     private struct State {
@@ -16,11 +16,11 @@ final class ConformanceTrial: Sendable {
     }
 
     let transport: any HTTPTransport
-    /// The server of the trial; receives no request if the transport is tested against another server.
+    /// The built-in server of the trial; it receives no requests if the transport is tested with an external server.
     let server: MockServer
-    /// The address of the server under test, without a slash at its end.
+    /// The base URL of the server that the transport is tested with, without a trailing slash.
     private let address: String
-    /// Whether the transport is tested against another server, which can't be asked for what it received.
+    /// Whether the transport is tested with an external server, whose received requests the check can't inspect.
     let usesExternalServer: Bool
     let maximumWait: Duration
     private let state = Locked(State())
@@ -38,7 +38,7 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Problems
 
-    /// The problems that were noted, and the rules that events broke.
+    /// The recorded problems, and the rules that events violated.
     var problems: [String] {
         let (problems, transfers) = state.withLock { ($0.problems, $0.transfers) }
         return problems
@@ -47,7 +47,7 @@ final class ConformanceTrial: Sendable {
             }
     }
 
-    /// The requests with their events.
+    /// The requests, each with its events.
     var transcript: [String] {
         state.withLock { $0.transfers }.map { "\($0.name): \($0.log)" }
     }
@@ -60,7 +60,7 @@ final class ConformanceTrial: Sendable {
         if !condition { recordProblem(problem()) }
     }
 
-    /// Waits briefly for events that must not come, such as a second end, which have no deadline of their own.
+    /// Waits briefly for events that must not occur, such as a second end, because they have no natural deadline.
     func awaitLateEvents() async {
         for transfer in state.withLock({ $0.transfers }) where !transfer.log.hasEnded { transfer.cancel() }
         try? await Task.sleep(for: .milliseconds(20))
@@ -69,10 +69,10 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Sending
 
-    /// Returns the address of a target.
+    /// Returns the URL of a request target.
     func url(_ target: String) -> URL { URL(string: address + target) ?? server.url(target) }
 
-    /// Begins a transfer.
+    /// Starts a transfer.
     func start(
         _ target: String,
         _ method: HTTPMethod = .get,
@@ -94,7 +94,7 @@ final class ConformanceTrial: Sendable {
         return transfer
     }
 
-    /// Makes a transfer, which isn't begun.
+    /// Creates a transfer without starting it.
     func prepareTransfer(_ name: String) -> ObservedTransfer {
         let transfer = ObservedTransfer(name: name)
         state.withLock { $0.transfers.append(transfer) }
@@ -119,12 +119,12 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Waiting
 
-    /// Waits for a gate, at most for the trial's maximumWait.
+    /// Waits for a gate, up to `maximumWait`.
     func wait(for gate: Gate, _ problem: String) async throws {
         do { try await gate.wait(timeout: maximumWait) } catch { throw abort("\(problem) within \(maximumWait)") }
     }
 
-    /// Waits until the server has received a request.
+    /// Waits until the built-in server has received a request.
     @discardableResult
     func awaitRequest() async throws -> ReceivedRequest {
         do {
@@ -139,15 +139,15 @@ final class ConformanceTrial: Sendable {
         return Abort()
     }
 
-    /// Waits until the server has a request; at another server, for as long as a request usually takes.
+    /// Waits until the server has received a request; with an external server, waits as long as that usually takes.
     func awaitArrival() async throws {
         guard usesExternalServer else { return _ = try await awaitRequest() }
         try await Task.sleep(for: .milliseconds(200))
     }
 
-    // MARK: Common expectations
+    // MARK: Expectations
 
-    /// Expects a response that was completed without an error.
+    /// Expects that a transfer completed without an error, with this status and content.
     func expectResponse(
         _ log: EventLog,
         _ status: HTTPStatus = .ok,
@@ -165,13 +165,13 @@ final class ConformanceTrial: Sendable {
         }
     }
 
-    /// Expects a response with content of a byte count, completed without an error.
+    /// Expects that a transfer completed without an error, with this byte count of content.
     func expectResponse(_ log: EventLog, byteCount: Int) {
         expectResponse(log)
         expect(log.content.count == byteCount, "\(log.content.count) bytes came, not \(byteCount)")
     }
 
-    /// Expects that a response of the server arrives, with the same status.
+    /// Expects that a response of the server arrives with its status and content.
     func expectArrival(
         of response: StubResponse,
         at target: String = "/response",
@@ -183,13 +183,13 @@ final class ConformanceTrial: Sendable {
         expectResponse(try await send(target, method), response.status ?? .ok, content: content, context)
     }
 
-    /// Expects that the server has received a number of requests.
+    /// Expects that the built-in server has received this number of requests.
     func expectRequests(_ count: Int) {
         let seen = server.requests.count
         expect(seen == count, "\(seen) requests were sent, not \(count)")
     }
 
-    /// Expects an error with one of these codes; any error if no code is given.
+    /// Expects an error with one of these codes, or any error if no code is given.
     func expectError(_ log: EventLog, _ codes: RequestError.Code..., context: String = "the transfer") {
         guard let error = log.error else { return recordProblem("\(context) ended without an error") }
         guard !codes.isEmpty, !codes.contains(error.code) else { return }
@@ -198,11 +198,17 @@ final class ConformanceTrial: Sendable {
 
     /// Expects that the transport still works.
     ///
-    /// With `closes`, the server closes the connection afterwards, so that the next request needs a new one.
+    /// With `closes`, the server closes the connection after the response, so that the next request needs a new
+    /// connection.
     ///
-    /// A peer that has just closed a connection, or sent more than it should, may break the next request on it. A
-    /// transport doesn't send that again (RFC 9112, 9.3.1): `allowsOneFailure` allows for one such failure.
-    func expectStillWorking(after what: String, thenCloses closes: Bool = false, allowsOneFailure: Bool = false) async throws {
+    /// A peer that has just closed a connection, or sent more than it should, may break the next request on that
+    /// connection. A transport must not retry such a request (RFC 9112, 9.3.1), so `allowsOneFailure` permits one
+    /// failure.
+    func expectStillWorking(
+        after what: String,
+        thenCloses closes: Bool = false,
+        allowsOneFailure: Bool = false
+    ) async throws {
         let target = closes ? "/last" : "/text"
         var log = try await send(target)
         if allowsOneFailure, [.connectionLost, .badResponse].contains(log.error?.code) { log = try await send(target) }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension MockServer {
-    /// Adds the routes that ``TransportConformance`` requires of a server.
+    /// Adds the routes that ``TransportConformance`` documents.
     func addConformanceRoutes() {
         route(.get, "/text", .text("text"))
         route(.get, "/stalled", .never)
@@ -34,19 +34,19 @@ extension MockServer {
 }
 
 extension StubResponse {
-    /// The head of a response of 100 bytes and the first 10 of them, then these steps.
+    /// Creates a response that starts with a head and 10 of 100 bytes of content, and continues with these steps.
     static func partial(then steps: Step...) -> StubResponse {
         .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789".utf8))] + steps)
     }
 
-    /// A body of `count` pieces of 64 KiB, sent as fast as possible.
+    /// Creates a response with a body of `count` blocks of 64 KiB, which are sent as fast as possible.
     static func flood(count: Int) -> StubResponse {
         let piece = Data(repeating: 0x78, count: 1 << 16)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: \(count << 16)\r\n\r\n".utf8)
         return .script([.send(head)] + [Step](repeating: .send(piece), count: count))
     }
 
-    /// A body of eight bytes, sent one each tenth of a second.
+    /// A response with a body of eight bytes, which are sent individually every tenth of a second.
     fileprivate static var drip: StubResponse {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
         let drops = (0..<8).flatMap { [Step.pause(.milliseconds(100)), .send(Data("\($0)".utf8))] }

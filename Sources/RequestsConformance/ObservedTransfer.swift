@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// One transfer of a check, with its recorded events and its handle.
+/// A transfer of a check, with its handle and a log of its events.
 final class ObservedTransfer: Sendable {
     private struct State {
         var log = EventLog()
@@ -15,13 +15,13 @@ final class ObservedTransfer: Sendable {
         var duration = Duration.zero
     }
 
-    /// The request in a few words.
+    /// A short description of the request.
     let name: String
-    /// Opens with the head.
+    /// The gate that opens at the head.
     let head = Gate()
-    /// Opens with the first content.
+    /// The gate that opens at the first content.
     let content = Gate()
-    /// Opens with the first end.
+    /// The gate that opens at the first end.
     let end = Gate()
     private let state = Locked(State())
 
@@ -29,13 +29,13 @@ final class ObservedTransfer: Sendable {
         self.name = name
     }
 
-    /// The events that were reported so far.
+    /// The events so far.
     var log: EventLog { state.withLock { $0.log } }
 
-    /// The time until the first end was reported, no matter when the waiting task is resumed.
+    /// The time until the first end was reported, regardless of when the waiting task is resumed.
     var duration: Duration { state.withLock { $0.duration } }
 
-    /// Sends the request; `react` is called inside every event.
+    /// Sends the request, and calls `react` from within every event.
     func start(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
@@ -62,14 +62,14 @@ final class ObservedTransfer: Sendable {
         }
         if isPaused {
             handle.pause()
-            // A resume since then may have reached the transfer before this pause.
+            // A resume in the meantime may have reached the transfer before this pause.
             if !state.withLock(\.isPaused) { handle.resume() }
         }
         if isCancelled { handle.cancel() }
     }
 
-    // An event may come before `send` has returned its handle. Cancels and pauses until then are recorded, and applied
-    // once there is a handle.
+    // Events may arrive before `send` has returned the handle. Until then, cancellations and pauses are only recorded,
+    // and they are applied as soon as the handle exists.
 
     func cancel() {
         let handle = state.withLock { state in
@@ -90,9 +90,9 @@ final class ObservedTransfer: Sendable {
     }
 }
 
-/// The events of one transfer, checked as they come: the rules of their order as a state, without a transport.
+/// The events of a transfer, which are checked against the rules of their order as they arrive.
 struct EventLog: Sendable {
-    /// The rules that events broke, one sentence each.
+    /// The rules that events violated, one sentence each.
     private(set) var violations: [String] = []
     private(set) var head: HTTPResponseHead?
     private(set) var content = Data()
@@ -101,22 +101,24 @@ struct EventLog: Sendable {
     private(set) var error: RequestError?
     private var names: [(name: String, count: Int)] = []
     private var isDelivering = false
-    /// The number of the last event that comes once: 1 for the head, 4 for the end; 0 before them.
+    /// The stage of the transfer: 0 at the start, 1 after the head, 2 after trailers, 3 after metrics, 4 after the end.
     private var stage = 0
     private var sent: Int64 = 0
 
-    /// Records an event, when its call begins.
+    /// Records an event when its call starts.
     mutating func begin(_ event: TransferEvent) {
         let name = event.conformanceName
-        if isDelivering { violate("\(name) came while the call of another event had not returned") }
+        if isDelivering { recordViolation("\(name) came while the call of another event had not returned") }
         isDelivering = true
         if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
-        // The metrics of an upgrade come before its head, since the connection may last for hours.
+        // The metrics of an upgrade may precede its head, because the connection may last for hours.
         if case .head(let response) = event, response.status == .switchingProtocols, head == nil { stage = 0 }
         let (latest, startsNextStage) = event.stages
-        if stage > latest { violate("\(name) came after the \(["head", "trailers", "metrics", "end"][stage - 1])") }
+        if stage > latest {
+            recordViolation("\(name) came after the \(["head", "trailers", "metrics", "end"][stage - 1])")
+        }
         if startsNextStage { stage = max(stage, latest + 1) }
-        note(event)
+        apply(event)
     }
 
     /// Records that the call of an event has returned.
@@ -124,47 +126,47 @@ struct EventLog: Sendable {
         isDelivering = false
     }
 
-    private mutating func note(_ event: TransferEvent) {
+    private mutating func apply(_ event: TransferEvent) {
         switch event {
         case .informational(let interim):
-            if interim.status.category != .informational { violate("\(interim.status) isn't informational") }
+            if interim.status.category != .informational { recordViolation("\(interim.status) isn't informational") }
         case .sent(let count, let total):
-            if count < sent { violate("\(count) bytes were sent after \(sent) were") }
-            if let total, count > total { violate("\(count) bytes of \(total) were sent") }
+            if count < sent { recordViolation("\(count) bytes were sent after \(sent) were") }
+            if let total, count > total { recordViolation("\(count) bytes of \(total) were sent") }
             sent = count
         case .head(let response):
             if response.status.category == .informational, response.status != .switchingProtocols {
-                violate("\(response.status) came as the head")
+                recordViolation("\(response.status) came as the head")
             }
             head = head ?? response
         case .data(let data):
-            if head == nil { violate("content came before the head") }
+            if head == nil { recordViolation("content came before the head") }
             if !hasEnded { content += data }
         case .trailers:
-            if head == nil { violate("trailers came before the head") }
+            if head == nil { recordViolation("trailers came before the head") }
         case .metrics:
             break
         case .end(let error):
             guard !hasEnded else { return }
             (self.error, hasEnded) = (error, true)
-            if error == nil, head == nil { violate("the end without an error came without a head") }
+            if error == nil, head == nil { recordViolation("the end without an error came without a head") }
         }
     }
 
-    private mutating func violate(_ sentence: String) {
+    private mutating func recordViolation(_ sentence: String) {
         if violations.count < 10 { violations.append(sentence) }
     }
 }
 
 extension EventLog: CustomStringConvertible {
-    /// The names of the events; repeated ones once, with their count.
+    /// The names of the events, with a count for consecutive equal events.
     var description: String {
         names.map { $0.count > 1 ? "\($0.name) ×\($0.count)" : $0.name }.joined(separator: ", ")
     }
 }
 
 extension TransferEvent {
-    /// The last stage in which the event may come, and whether the next stage begins with it.
+    /// The latest stage in which the event may occur, and whether it starts the next stage.
     fileprivate var stages: (latest: Int, startsNextStage: Bool) {
         switch self {
         case .informational: (0, false)

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks of the content that is sent, and its framing.
+    /// The checks of request bodies and their framing.
     static let bodies: [Check] = [
         Check("no body has no framing", .exact) { trial in
             for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
@@ -14,7 +14,7 @@ extension TransportConformance {
                 trial.expectResponse(try await trial.send("/none", method), .noContent, "\(method)")
                 guard let request = trial.server.requests.last else { continue }
                 let framing = request.framing
-                // RFC 9110, 8.6: no length is sent with a method that defines no meaning for content.
+                // A method that doesn't anticipate content has no Content-Length if there is none (RFC 9110, 8.6).
                 let allowed = [.get, .head].contains(method) ? [[]] : [[], ["0"]]
                 trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
             }
@@ -66,7 +66,8 @@ extension TransportConformance {
             trial.expect(seen == ["abc"], "the server received \(seen)")
         },
         Check("a stream that ends early is an error", .complete, needs: .server, with: .sizedStreams) { trial in
-            // Without the capability, streams are sent in chunks, without a promise.
+            // Without `.sizedStreams`, a stream is sent chunked, so it has no Content-Length that it could fall short
+            // of.
             let short = HTTPBody.stream(stream(Data(count: 10), length: 1000))
             trial.expectError(try await trial.send("/echo", .post, body: short))
             try await trial.expectStillWorking(after: "a stream that ended early")
@@ -83,7 +84,7 @@ extension TransportConformance {
         Check("a refusal during the upload is the answer or an error", .complete) { trial in
             trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
             let log = try await trial.send("/upload", .post, body: .data(Data(count: 1 << 20)))
-            // The response and the end of the connection race, so either may come first.
+            // The response and the end of the connection race, so either may arrive first.
             if log.error == nil { trial.expectResponse(log, .contentTooLarge, content: "too much") }
             try await trial.expectStillWorking(after: "a refusal")
         },
@@ -91,7 +92,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// A check that the server receives a body with one of the framings, by each of the methods, and returns it.
+    /// Creates a check that the server receives a body with one of the framings, for each method, and echoes it.
     private static func echoCheck(
         _ name: String,
         _ body: HTTPBody,
@@ -112,7 +113,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Sends a body to be echoCheck, and expects that the server received it with one of these framings.
+    /// Sends a body for the server to echo, and expects that the server received it with one of these framings.
     fileprivate func expectEcho(
         _ body: HTTPBody,
         _ content: Data,
@@ -122,7 +123,7 @@ extension ConformanceTrial {
         let log = try await send("/echo", method, headers: [.contentType: "text/plain"], body: body)
         expectResponse(log, .ok, "\(method)")
         expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
-        // Only the trial's own server can be asked for the framing.
+        // Only the built-in server reports the framing.
         guard !usesExternalServer else { return }
         guard let request = server.requests.last else { return recordProblem("nothing was sent") }
         expect(request.method == method, "\(method) was sent as \(request.method)")
@@ -134,12 +135,13 @@ extension ConformanceTrial {
 }
 
 extension ReceivedRequest {
-    /// The fields that define where the content ends; with two of them, servers may disagree where the next request
-    /// begins.
+    /// The fields that define where the content ends.
+    ///
+    /// If there are two of them, servers may disagree where the next request starts (request smuggling).
     fileprivate var framing: [String] { headers[values: .contentLength] + headers[values: .transferEncoding] }
 }
 
 extension Data {
-    /// A megabyte whose pattern differs at every position.
+    /// A megabyte of content whose pattern differs at every position.
     fileprivate static let pattern = Data((0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
 }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks of cancellation at every point of a transfer.
+    /// The checks of cancellation at every stage of a transfer.
     static let cancellation: [Check] = [
         cancelCheck("right after sending", needs: .nothing) { $0.start("/stalled") },
         Check("a cancel between sending and the first event ends the transfer", .cancel, needs: .server) { trial in
@@ -22,7 +22,8 @@ extension TransportConformance {
             }
         },
         Check("nothing is sent after a cancel", .cancel) { trial in
-            // A transport that limits its connections sends some of these later, and none of them once cancelled.
+            // A transport that limits its connections delays some of these requests, and must send none of them after a
+            // cancellation.
             let stalled = (0..<64).map { _ in trial.start("/stalled") }
             try await trial.awaitRequest()
             let cancelled = (0..<64).map { trial.start("/cancelled?\($0)") }
@@ -41,7 +42,7 @@ extension TransportConformance {
             return transfer
         },
         cancelCheck("while sending", needs: .server) { trial in
-            // More than the sockets' buffers hold.
+            // The body is larger than the sockets' buffers.
             let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
             try await trial.awaitArrival()
             return transfer
@@ -61,8 +62,7 @@ extension TransportConformance {
             return transfer
         },
         cancelCheck("in a flood") { trial in
-            // The last bytes never come, so the cancellation finds an active transfer, however late the test gets to
-            // it.
+            // The last bytes are never sent, so the transfer is still active whenever the check cancels it.
             trial.server.route(.get, "/flood", .flood(count: 512).stalled(after: 512 << 16))
             let transfer = trial.start("/flood")
             try await trial.wait(for: transfer.content, "no content came")
@@ -97,12 +97,12 @@ extension TransportConformance {
             trial.expectResponse(try await trial.finish(inEnd), content: "text")
         },
         Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
-            // An HTTP/2 server treats too many resets as an attack, and closes the connection.
+            // An HTTP/2 server treats many resets as an attack, and closes the connection.
             let count = trial.usesExternalServer ? 100 : 1000
             for number in 0..<count {
                 let transfer = trial.start("/text")
-                // Spread over the time that a response takes, so that some cancel before it, some during it and some
-                // after.
+                // The delays cover the duration of a response, so that transfers are cancelled before, during and after
+                // it.
                 let delay = Duration.microseconds(number * 37 % 1500)
                 async let cancel: Void = {
                     try? await Task.sleep(for: delay)
@@ -122,7 +122,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// A check that a cancel ends a transfer, and that the transport still works.
+    /// Creates a check that a cancellation ends a transfer, and that the transport still works.
     private static func cancelCheck(
         _ moment: String,
         needs need: Need = .script,

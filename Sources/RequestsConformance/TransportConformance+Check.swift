@@ -6,19 +6,19 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// One check of a transport.
+    /// A check of a transport.
     public struct Check: Sendable, CustomStringConvertible {
         typealias Script = @Sendable (ConformanceTrial) async throws -> Void
 
-        /// The behavior that is checked, in a few words; unique among the checks.
+        /// A short description of the behavior that is checked, which is unique among the checks.
         public let name: String
-        /// The rule in the documentation of `HTTPTransport` that the check verifies.
+        /// The rule that the check verifies, as in the documentation of `HTTPTransport`.
         public let rule: String
         private let need: Need
         private let capabilities: TransportCapabilities
         private let script: Script
 
-        /// Makes a check, which is skipped for a transport without the capabilities.
+        /// Creates a check, which is skipped for transports without the capabilities.
         init(
             _ name: String,
             _ rule: Rule,
@@ -30,29 +30,30 @@ extension TransportConformance {
             (self.capabilities, self.script) = (capabilities, script)
         }
 
-        /// Whether the transport has to reach a server.
+        /// Whether the check needs a server that the transport can reach.
         public var needsServer: Bool { need != .nothing }
 
-        /// Whether the server must be a `MockServer`: the check needs it to send malformed bytes, or to report what
-        /// it received.
+        /// Whether the server must be a `MockServer`, because the check sends malformed bytes, or inspects what the
+        /// server received.
         ///
-        /// At another server, such a check is skipped.
+        /// Such a check is skipped with another server.
         public var needsMockServer: Bool { need == .script }
 
-        /// The name.
+        /// The name of the check.
         public var description: String { name }
 
         /// Runs the check on a transport.
         ///
         /// - Parameters:
-        ///   - makeTransport: Makes the transport, called once.
-        ///   - server: The address of a server with the routes of ``TransportConformance``; by default a `MockServer`
-        ///     is started. A check that needs the `MockServer` is skipped at another server.
-        ///   - patience: The maximum time to wait for anything that has to come, such as a response, or an end after a
-        ///     cancel. 30 seconds by default. It isn't a measure of speed: only a failing check waits that long.
-        /// - Returns: Why the check was skipped; `nil` if it was passed.
-        /// - Throws: ``ConformanceFailure`` if the transport breaks the rule, or if the check couldn't start. A skip
-        ///   isn't an error.
+        ///   - makeTransport: Creates the transport; it is called once.
+        ///   - server: The URL of a server with the routes of ``TransportConformance``; by default, the check starts a
+        ///     `MockServer`. Checks that need the `MockServer` are skipped with another server.
+        ///   - patience: The maximum time to wait for anything that must happen, such as a response, or the end after a
+        ///     cancellation; 30 seconds by default. This isn't a performance limit: only a failing check waits that
+        ///     long.
+        /// - Returns: Why the check was skipped; `nil` if it passed.
+        /// - Throws: ``ConformanceFailure`` if the transport violates the rule, or if the check couldn't start. A
+        ///   skipped check isn't an error.
         @discardableResult
         public func run(
             on makeTransport: @Sendable () throws -> any HTTPTransport,
@@ -73,7 +74,7 @@ extension TransportConformance {
             do {
                 try await script(trial)
             } catch is ConformanceTrial.Abort {
-                // The trial has the problem already.
+                // The trial has already recorded the problem.
             } catch {
                 trial.recordProblem("the check couldn't go on: \(error)")
             }
@@ -91,23 +92,23 @@ extension TransportConformance {
         }
     }
 
-    /// A check that doesn't apply.
+    /// The outcome of a check that doesn't apply.
     public struct Skip: Sendable, Hashable {
-        /// The reason: the transport lacks a capability, or the server isn't a `MockServer`.
+        /// The reason, such as a missing capability of the transport, or a server that isn't a `MockServer`.
         public let reason: String
     }
 
-    /// The resources that a check needs besides a transport.
+    /// The resources that a check needs in addition to a transport.
     enum Need: Sendable {
-        /// Two addresses that are answered, by any means.
+        /// Responses for `/text` and `/stalled`, from any source.
         case nothing
         /// A server with the documented routes.
         case server
-        /// A server whose responses are scripted byte by byte, and that reports what it received.
+        /// A server whose responses are scripted byte by byte, and whose received requests can be inspected.
         case script
     }
 
-    /// The rules in the documentation of `HTTPTransport` that the checks verify.
+    /// The rules that the checks verify, as in the documentation of `HTTPTransport`.
     enum Rule: String {
         case exact = "It sends exactly the request that it is given and reports exactly what came back."
         case plain =

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks of concurrent requests, and of pausing.
+    /// The checks of concurrent requests and of pausing.
     static let concurrency: [Check] = [
         Check("requests at once get each its own answer", .exact, needs: .server) { trial in
             let numbers = 0..<64
@@ -36,7 +36,7 @@ extension TransportConformance {
         },
         Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server, with: .pausing) {
             trial in
-            // More than the buffers on the way hold.
+            // The content is larger than all buffers between the server and the client.
             let count = 1024
             let transfer = try await trial.startPaused("/flood/\(count)")
             let byteCount = await trial.byteCount(whenIdle: transfer)
@@ -70,7 +70,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Begins a transfer, and pauses it at its head.
+    /// Starts a transfer, and pauses it at its head.
     fileprivate func startPaused(_ target: String) async throws -> ObservedTransfer {
         let transfer = start(target) { event, transfer in
             if case .head = event { transfer.pause() }
@@ -80,7 +80,7 @@ extension ConformanceTrial {
         return transfer
     }
 
-    /// Returns the byte count of the content once no more arrives within 150 milliseconds.
+    /// Returns the byte count of the content after no more has arrived for 150 milliseconds.
     fileprivate func byteCount(whenIdle transfer: ObservedTransfer) async -> Int {
         let deadline = ContinuousClock.now + maximumWait
         var byteCount = -1

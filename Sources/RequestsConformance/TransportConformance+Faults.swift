@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks of faults of the server or the connection.
+    /// The checks of server faults and connection failures.
     static let faults: [Check] = [
         Check("a port without a listener is an error", .complete, needs: .server) { trial in
             let other = try MockServer()
@@ -16,14 +16,21 @@ extension TransportConformance {
             trial.expect(log.head == nil, "a head came without a server")
         },
         errorCheck("an end before the first byte is an error", [.closed, .reset]),
-        errorCheck("an end anywhere in the head is an error", (1..<wholeHead.count).map { .raw(wholeHead.prefix($0)) }),
-        errorCheck("an end anywhere in the content is an error", (0..<10).map { .raw(wholeHead + digits.prefix($0)) }, .ok),
+        errorCheck(
+            "an end anywhere in the head is an error",
+            (1..<completeHead.count).map { .raw(completeHead.prefix($0)) }
+        ),
+        errorCheck(
+            "an end anywhere in the content is an error",
+            (0..<10).map { .raw(completeHead + digits.prefix($0)) },
+            .ok
+        ),
         errorCheck(
             "an end anywhere in the chunks is an error",
             (0..<chunks.count).map { .raw(chunkedHead + chunks.prefix($0)) },
             .ok
         ),
-        // The second pause lets the client read before the RST discards what it hasn't read.
+        // The second pause lets the client read before the RST discards unread bytes.
         errorCheck(
             "a reset in the content is an error",
             [Duration.zero, .milliseconds(20)].map { .partial(then: .pause($0), .reset) }
@@ -40,11 +47,11 @@ extension TransportConformance {
                 + [.raw(Data(repeating: 0xFF, count: 200_000))]
         ),
         Check("whatever a peer answers leads to one end", .complete) { trial in
-            for (number, text) in oddities.enumerated() {
+            for (number, text) in ambiguousResponses.enumerated() {
                 trial.server.route(.get, "/odd\(number)", .raw(text))
                 let log = try await trial.send("/odd\(number)")
-                let isWhole = log.error != nil || log.head != nil
-                trial.expect(isWhole, "\(text.prefix(40).debugDescription) led to \(log)")
+                let hasOutcome = log.error != nil || log.head != nil
+                trial.expect(hasOutcome, "\(text.prefix(40).debugDescription) led to \(log)")
             }
             try await trial.expectStillWorking(after: "oddities", allowsOneFailure: true)
         },
@@ -58,13 +65,13 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// A check that each of the responses is an error, that its request is sent once, and that the transport still
+    /// Creates a check that each response is an error, that its request is sent once, and that the transport still
     /// works.
     ///
     /// - Parameters:
     ///   - name: The name of the check.
     ///   - responses: The responses.
-    ///   - status: The status that is reported before the error; `nil` if there may be no head.
+    ///   - status: The status that must be reported before the error; `nil` if there may be no head.
     /// - Returns: The check.
     private static func errorCheck(_ name: String, _ responses: [StubResponse], _ status: HTTPStatus? = nil) -> Check {
         Check(name, .complete) { trial in
@@ -78,20 +85,20 @@ extension TransportConformance {
                 }
                 let sent = trial.server.requests.count - count
                 trial.expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
-                // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each has a new
-                // connection here.
+                // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each request must
+                // use a new connection.
                 try await trial.expectStillWorking(after: context, thenCloses: true)
             }
         }
     }
 
-    private static let wholeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
+    private static let completeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
     private static let digits = Data("0123456789".utf8)
     private static let chunkedHead = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
     private static let chunks = Data("5\r\nfirst\r\n6;a=b\r\nsecond\r\n0\r\n".utf8)
 
-    /// Responses that clients interpret differently: each must be an error or a response, and none may trap.
-    private static let oddities = [
+    /// Responses that clients interpret differently; each must lead to an error or a response, and must not crash.
+    private static let ambiguousResponses = [
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nx",

@@ -29,7 +29,7 @@ extension TransportConformance {
             trial.expectError(try await trial.finish(transfer), .timedOut)
         },
         Check("connections that aren't answered time out side by side", .limits) { trial in
-            try await trial.expectTimeoutsSideBySide()
+            try await trial.expectSimultaneousTimeouts()
         },
         Check("an answer within a timeout below a second is an answer", .limits) { trial in
             trial.server.route(.get, "/late", .text("late").delayed(by: .milliseconds(50)))
@@ -40,8 +40,8 @@ extension TransportConformance {
             try await trial.expectSlowResponse("/drip", content: "01234567")
         },
         Check("a head that drips is no silence", .limits) { trial in
-            // Each line comes within the timeout; all of them take several times as long, since a busy machine may
-            // notice a timeout late.
+            // Each line arrives within the timeout. All lines together take several times as long, because a busy
+            // machine may notice a timeout late.
             let fields = HTTPHeaders((10..<26).map { HTTPField(HTTPField.Name("X-Drip-\($0)"), "0123456789") })
             let response = StubResponse.text("drip", headers: fields).dripping(by: 16, every: .milliseconds(60))
             trial.server.route(.get, "/slow", response)
@@ -54,11 +54,11 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Expects that a response arrives which takes longer than the timeout, but is never silent for that long.
+    /// Expects a response that takes longer than the timeout, but is never idle for that long.
     fileprivate func expectSlowResponse(_ target: String, content: String) async throws {
         let timeout = Duration.milliseconds(400)
         var (attempts, log, duration) = (0, EventLog(), Duration.zero)
-        // A busy machine is silent at times, so one of several responses has to arrive.
+        // A transfer may stall on a busy machine, so only one of several attempts must succeed.
         repeat {
             attempts += 1
             let transfer = start(target, timeout: timeout)
@@ -69,18 +69,23 @@ extension ConformanceTrial {
         expect(log.error != nil || duration > timeout, "the answer came too soon to tell anything")
     }
 
-    /// Expects that transfers to a server that never accepts them end in the time of one.
-    fileprivate func expectTimeoutsSideBySide() async throws {
+    /// Expects that transfers to a server that never accepts them time out simultaneously.
+    fileprivate func expectSimultaneousTimeouts() async throws {
         var configuration = MockServer.Configuration()
         configuration.maximumConnections = 1
         let busy = try MockServer(configuration: configuration) { _ in .never }
-        // It has the only connection. Others are connected by the system, and their handshakes aren't answered.
+        // The first transfer occupies the only connection. The system connects further clients, but their TLS
+        // handshakes get no response.
         let first = start(busy.url.absoluteString)
-        do { try await busy.awaitRequest(timeout: maximumWait) } catch { return recordProblem("no request reached the server") }
+        do {
+            try await busy.awaitRequest(timeout: maximumWait)
+        } catch {
+            return recordProblem("no request reached the server")
+        }
         let timeout = Duration.milliseconds(500)
         var durations: [Duration] = []
         var attempts = 0
-        // A busy machine can delay an end: one of several attempts has to be on time.
+        // A busy machine may delay a timeout, so only one of several attempts must be on time.
         repeat {
             attempts += 1
             let transfers = (0..<8).map { start("https://127.0.0.1:\(busy.port)/\($0)", timeout: timeout) }
@@ -91,11 +96,12 @@ extension ConformanceTrial {
         expect(durations.allSatisfy { $0 <= timeout * 3 }, "8 timeouts of \(timeout) ended after \(durations)")
     }
 
-    /// Expects that a transfer continues after a pause longer than the timeout, while the server has to wait.
+    /// Expects that a transfer continues after a pause longer than the timeout, during which the server must wait.
     fileprivate func expectNoTimeoutInPause() async throws {
         let (timeout, count) = (Duration.milliseconds(500), 256)
         var (attempts, log) = (0, EventLog())
-        // A busy machine is silent at times, before and after the pause, so one of several transfers has to finish.
+        // A transfer may stall on a busy machine before or after the pause, so only one of several attempts must
+        // succeed.
         repeat {
             attempts += 1
             let begun = Gate()
@@ -121,17 +127,17 @@ extension ConformanceTrial {
         expectResponse(log, byteCount: count << 16)
     }
 
-    /// Expects an end when the timeout has passed in silence: never before, and soon after.
+    /// Expects that an idle transfer ends soon after the timeout, and never before it.
     fileprivate func expectTimeout(_ target: String) async throws {
         let timeout = Duration.milliseconds(300)
         var durations: [Duration] = []
-        // A busy machine can delay an end, but never advance it: the best of several has to be on time.
+        // A busy machine may delay a timeout but never advance it, so only one of several attempts must be on time.
         repeat {
             let transfer = start(target, timeout: timeout)
             expectError(try await finish(transfer), .timedOut)
             durations.append(transfer.duration)
         } while durations.last.map { $0 > timeout * 2 } == true && durations.count < 8
-        // The clocks of the two sides may differ by a tick.
+        // The clocks of the transport and of this check may differ by a tick.
         expect(
             durations.allSatisfy { $0 > timeout - .milliseconds(2) },
             "\(timeout) of silence ended after \(durations)"

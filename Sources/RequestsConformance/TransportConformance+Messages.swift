@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks of requests and responses as they are on the wire.
+    /// The checks of requests and responses on the wire.
     static let messages: [Check] = [
         Check("the target is sent as it is", .exact) { trial in
             for target in ["/a%2Fb?x=1%202&y=%C3%BC", "/a//b/;c=d", "/?", "/a?b=c+d%2Be"] {
@@ -33,7 +33,7 @@ extension TransportConformance {
             if trial.transport.capabilities.contains(.orderedHeaders) {
                 trial.expect(lines == ["X-B: 1", "X-A: 2", "X-B: 3", "X-C: 4"], "the fields were sent as \(lines)")
             } else {
-                // One field with two values is equivalent to two fields with one value each (RFC 9110, 5.2).
+                // A field with two values is equivalent to two fields with one value each (RFC 9110, 5.2).
                 trial.expect(lines.sorted() == ["X-A: 2", "X-B: 1, 3", "X-C: 4"], "the fields were sent as \(lines)")
             }
         },
@@ -73,7 +73,11 @@ extension TransportConformance {
             "abc" + String(repeating: "d", count: 70_000)
         ),
         arrivalCheck("trailers do no harm", .chunked([Data("chunk".utf8)], trailers: ["X-Sum": "1"]), "chunk"),
-        arrivalCheck("content without a length ends with the connection", .raw("HTTP/1.1 200 OK\r\n\r\nhello"), "hello"),
+        arrivalCheck(
+            "content without a length ends with the connection",
+            .raw("HTTP/1.1 200 OK\r\n\r\nhello"),
+            "hello"
+        ),
         Check("compressed content is decoded", .decoded, needs: .server) { trial in
             let response = StubResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
             trial.server.route(.get, "/slow", response.dripping(by: 3, every: .microseconds(200)))
@@ -87,7 +91,7 @@ extension TransportConformance {
             try await trial.expectStillWorking(after: "the error")
         },
     ]
-    /// A check that the content of a response arrives, and that the transport still works.
+    /// Creates a check that the content of a response arrives, and that the transport still works.
     private static func arrivalCheck(_ name: String, _ response: StubResponse, _ content: String) -> Check {
         Check(name, .exact) { trial in
             try await trial.expectArrival(of: response, content: content)

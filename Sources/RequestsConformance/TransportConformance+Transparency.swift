@@ -5,7 +5,7 @@ import Requests
 import RequestsTesting
 
 extension TransportConformance {
-    /// The checks that a transport leaves redirects, cookies, credentials, caches and retries to the pipeline.
+    /// The checks that a transport doesn't handle redirects, cookies, credentials, caches or retries itself.
     static let transparency: [Check] = [
         Check("a redirect is an answer", .plain, needs: .server) { trial in
             for code in [301, 302, 303, 307, 308] {
@@ -99,7 +99,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Sends a request, and returns the fields with the name, in lower case, that the server received.
+    /// Sends a request, and returns the fields that the server received with a name, which must be in lower case.
     fileprivate func sentFields(named name: String) async throws -> [String] {
         let log = try await send("/seen")
         expectResponse(log)

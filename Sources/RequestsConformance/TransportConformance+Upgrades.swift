@@ -10,47 +10,47 @@ extension TransportConformance {
     /// The checks of connections that are upgraded to another protocol.
     static let upgrades: [Check] = [
         Check("an upgraded connection carries bytes both ways", .upgraded, with: .upgrades) { trial in
-            let peer = trial.upgrade("/echo") { try $0.echo() }
-            try await trial.wait(for: peer.transfer.head, "no head came")
+            let client = trial.upgrade("/echo") { try $0.echo() }
+            try await trial.wait(for: client.transfer.head, "no head came")
             let text = String(repeating: "bytes of another protocol ", count: 10_000)
-            peer.change { $0.send(.text(text)) }
-            try await trial.wait(for: peer.answered, "no message came back")
-            trial.expect(peer.messages == [.text(text)], "the bytes of the peer aren't those that it got")
-            peer.change { $0.close(.normalClosure) }
-            let log = try await trial.finish(peer.transfer)
+            client.change { $0.send(.text(text)) }
+            try await trial.wait(for: client.firstMessage, "no message came back")
+            trial.expect(client.messages == [.text(text)], "the bytes of the peer aren't those that it got")
+            client.change { $0.close(.normalClosure) }
+            let log = try await trial.finish(client.transfer)
             trial.expectResponse(log, .switchingProtocols)
         },
         Check("bytes that come with the head of an upgrade arrive", .upgraded, with: .upgrades) { trial in
-            let peer = trial.upgrade("/greeting") { try $0.send("hello") }
-            let log = try await trial.finish(peer.transfer)
+            let client = trial.upgrade("/greeting") { try $0.send("hello") }
+            let log = try await trial.finish(client.transfer)
             trial.expectResponse(log, .switchingProtocols)
-            trial.expect(peer.messages == [.text("hello")], "the first bytes of the peer are missing")
+            trial.expect(client.messages == [.text("hello")], "the first bytes of the peer are missing")
         },
         Check("a refused upgrade is an answer", .upgraded, with: .upgrades) { trial in
-            let peer = trial.upgrade("/text", nil)
-            let log = try await trial.finish(peer.transfer)
+            let client = trial.upgrade("/text", nil)
+            let log = try await trial.finish(client.transfer)
             trial.expectResponse(log, content: "text")
-            peer.change { $0.send(.text("late")) }
+            client.change { $0.send(.text("late")) }
             try await trial.expectStillWorking(after: "a refused upgrade", allowsOneFailure: true)
         },
         Check("an upgraded connection that the peer ends has an end", .upgraded, with: .upgrades) { trial in
             for reset in [false, true] {
-                let peer = trial.upgrade("/end") { reset ? $0.reset() : $0.disconnect() }
-                let log = try await trial.finish(peer.transfer)
+                let client = trial.upgrade("/end") { reset ? $0.reset() : $0.disconnect() }
+                let log = try await trial.finish(client.transfer)
                 trial.expect(log.head?.status == .switchingProtocols, "the head is missing")
             }
         },
         Check("a cancel ends an upgraded transfer", .upgraded, with: .upgrades) { trial in
-            let peer = trial.upgrade("/silent") { $0.awaitClose() }
-            try await trial.wait(for: peer.transfer.head, "no head came")
-            peer.transfer.cancel()
-            trial.expectError(try await trial.finish(peer.transfer), .cancelled)
+            let client = trial.upgrade("/silent") { $0.awaitClose() }
+            try await trial.wait(for: client.transfer.head, "no head came")
+            client.transfer.cancel()
+            trial.expectError(try await trial.finish(client.transfer), .cancelled)
             try await trial.expectStillWorking(after: "a cancelled upgrade")
         },
     ]
 }
 
-/// The client's side of an upgraded connection, as the machine of a WebSocket.
+/// The client side of an upgraded connection, which speaks the WebSocket protocol.
 private final class UpgradedClient: Sendable {
     private struct State {
         var machine = WebSocketMachine(.client)
@@ -58,8 +58,8 @@ private final class UpgradedClient: Sendable {
     }
 
     let transfer: ObservedTransfer
-    /// Opens with the first message.
-    let answered = Gate()
+    /// The gate that opens at the first message.
+    let firstMessage = Gate()
     let source: TransportRequest.UpgradeSource
     private let state: Locked<State>
 
@@ -83,12 +83,12 @@ private final class UpgradedClient: Sendable {
             return !state.messages.isEmpty
         }
         source.wake()
-        if hasMessages { answered.open() }
+        if hasMessages { firstMessage.open() }
     }
 }
 
 extension ConformanceTrial {
-    /// Begins an upgrade, which the server answers with a script; an ordinary route if there is none.
+    /// Starts an upgrade, to which the server responds with a script, or with the existing route if there is no script.
     fileprivate func upgrade(
         _ target: String,
         _ script: (@Sendable (MockWebSocket) throws -> Void)?
@@ -98,11 +98,11 @@ extension ConformanceTrial {
             .connection: "Upgrade", .upgrade: "websocket", "Sec-WebSocket-Version": "13",
             "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         ]
-        let peer = UpgradedClient(prepareTransfer("GET \(target)"))
+        let client = UpgradedClient(prepareTransfer("GET \(target)"))
         var request = TransportRequest(HTTPRequest(url: url(target), headers: headers))
         request.decodesContent = false
-        request.upgrade = peer.source
-        peer.transfer.start(request, over: transport) { event, _ in peer.receive(event) }
-        return peer
+        request.upgrade = client.source
+        client.transfer.start(request, over: transport) { event, _ in client.receive(event) }
+        return client
     }
 }

@@ -5,11 +5,11 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// The rules of `HTTPTransport` as checks that run on any transport.
+/// The rules of `HTTPTransport`, as checks that run on any transport.
 ///
-/// They show the author of a transport whether requests behave over it as they do over the built-in ones. Each check
-/// runs against its own `MockServer`, or against a server of yours. It depends on no test framework: it throws a
-/// ``ConformanceFailure``.
+/// The checks show the author of a transport whether requests behave as they do with the built-in transports. Each
+/// check runs with a separate `MockServer`, or with your own server. The checks don't depend on a test framework: a
+/// failing check throws a ``ConformanceFailure``.
 ///
 /// ```swift
 /// for check in TransportConformance.checks {
@@ -18,59 +18,60 @@ import RequestsTesting
 /// }
 /// ```
 ///
-/// In Swift Testing, the checks are the arguments of one test: `@Test(arguments: TransportConformance.checks)`. If the
-/// transport's capabilities lack a feature, the check only verifies that the transport refuses it, or is skipped with a
-/// reason: read the result. Wrap a check that a transport is known to fail in `withKnownIssue` rather than leaving it
-/// out: it then fails as soon as the fault is gone.
+/// In Swift Testing, pass the checks as arguments of one test: `@Test(arguments: TransportConformance.checks)`. If the
+/// transport lacks the capability for a feature, the check only verifies that the transport rejects the feature, or it
+/// is skipped with a reason, so look at the result. If the transport is known to fail a check, don't omit the check,
+/// but wrap it in `withKnownIssue`, which fails as soon as the fault is fixed.
 ///
 /// ### Without a network
 ///
-/// A transport that reaches no server can run the checks that need none, see ``Check/needsServer``. They request two
-/// addresses: `/text`, which must return 200 with the content `text`, and `/stalled`, which must never return.
+/// A transport that doesn't use a server can run the checks that don't need one, see ``Check/needsServer``. They
+/// request two targets: `/text`, which must return 200 with the content `text`, and `/stalled`, which must never
+/// return.
 ///
-/// ### At a server of yours
+/// ### With your own server
 ///
-/// A `MockServer` speaks HTTP/1.1 without TLS. To test a transport over other protocols, pass the checks the address
-/// of another server with these routes. The checks with ``Check/needsMockServer`` are skipped there.
+/// A `MockServer` speaks HTTP/1.1 without TLS. To test a transport with other protocols, pass the checks the URL of
+/// another server with the following routes. Checks with ``Check/needsMockServer`` are then skipped.
 ///
 /// | route | response |
 /// |---|---|
 /// | `GET /text` | 200 with the content `text` and its length |
 /// | `GET /stalled` | nothing, ever |
 /// | `GET /begun` | 200 with `Content-Length: 100` and the content `0123456789`, and then nothing, ever |
-/// | `GET /drip` | 200 with the content `01234567`, a byte each tenth of a second |
-/// | `GET /flood/{count}` | 200 with `count` pieces of 64 KiB, as fast as the client takes them |
+/// | `GET /drip` | 200 with the content `01234567`, one byte every tenth of a second |
+/// | `GET /flood/{count}` | 200 with `count` blocks of 64 KiB, as fast as the client reads them |
 /// | `GET`, `POST`, `PUT`, `PATCH`, `DELETE /echo` | 200 with the content of the request |
 /// | `POST /upload` | nothing, ever, and the content of the request isn't read |
-/// | `GET /seen` | 200 with a line `name: value` for each field of the request |
-/// | `GET /status/{code}` | that status with the content `why`; without it for 204 and 304 |
+/// | `GET /seen` | 200 with a line `name: value` for each header field of the request |
+/// | `GET /status/{code}` | that status with the content `why`; without content for 204 and 304 |
 /// | `GET /redirect/{code}` | that status with `Location: /text` |
 /// | `GET /fields` | 200 with `X-A: 1`, `X-B: 3` and `X-A: 2` |
 /// | `GET /login` | 200 with `Set-Cookie: conformance=1; Path=/` |
-/// | `GET /gzip` | 200 with `{"name":"Pancakes"}`, compressed with gzip, and with a `Content-Encoding` that says so |
+/// | `GET /gzip` | 200 with `{"name":"Pancakes"}`, compressed with gzip, and with `Content-Encoding: gzip` |
 ///
-/// A `HEAD` is answered like the `GET`, without content. A response that never ends must end when the client
-/// disconnects.
+/// The response to a `HEAD` equals that to a `GET`, but without content. A response that never ends must end when the
+/// client disconnects.
 public enum TransportConformance {
-    /// All checks, beginning with those that matter first when writing a transport.
+    /// All checks, starting with the most important ones for developing a transport.
     public static let checks: [Check] =
         events + cancellation + messages + bodies + transparency + limits + concurrency + faults + upgrades
 }
 
-/// A broken rule and what was observed; the description is meant for a test's report.
+/// A violated rule and what was observed; the description is meant for a test report.
 public struct ConformanceFailure: DescribedError, Sendable {
     /// The name of the check.
     public let name: String
-    /// The rule, as in the documentation of `HTTPTransport`.
+    /// The rule that was violated, as in the documentation of `HTTPTransport`.
     public let rule: String
     /// The type of the transport.
     public let transport: String
-    /// The problems: what was expected and what happened instead, one sentence each.
+    /// The problems, one sentence each: what was expected, and what happened instead.
     public let problems: [String]
-    /// The requests of the check, each with its events: `GET /text: head 200, data, end`.
+    /// The requests of the check with their events, such as `GET /text: head 200, data, end`.
     public let transcript: [String]
 
-    /// The maximum number of problems, and of requests, in the description: a check may send a thousand.
+    /// The maximum number of problems and of requests that the description lists; a check may send a thousand requests.
     private static let maximumListed = 12
 
     init(of transport: String, check: TransportConformance.Check, problems: [String], transcript: [String] = []) {
@@ -81,7 +82,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
         self.transcript = transcript
     }
 
-    /// The failure as several lines of text.
+    /// The failure as text with several lines.
     public var description: String {
         var lines = ["\(transport) fails: \(name)", "  Rule: \(rule)"]
         lines += Self.truncatedList(of: problems, "  - ")

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A small recipe application that shows the library's features, in the order in which a user meets them.
+/// A small recipe application that shows the library's features, from basic to advanced.
 @main
 struct Demo {
     static func main() async {
@@ -32,11 +32,11 @@ struct Demo {
     }
 }
 
-/// The options of the command line.
+/// The command-line options.
 struct Arguments {
-    /// A list to page through; `nil` runs the tour.
+    /// The URL of a list to page through; `nil` to run the tour.
     var url: URL?
-    /// The maximum number of its pages.
+    /// The maximum number of pages to load.
     var pages = 5
 
     struct UsageError: Error, CustomStringConvertible {

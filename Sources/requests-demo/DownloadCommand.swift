@@ -4,8 +4,9 @@
 import Foundation
 import Requests
 
-/// Downloads one file, with a progress bar on a terminal; resumes a download that was interrupted, even by the end of
-/// the process.
+/// Downloads a file, and shows a progress bar on a terminal.
+///
+/// An interrupted download is resumed, even by another process.
 struct DownloadCommand {
     let download: Download
 
@@ -30,7 +31,7 @@ struct DownloadCommand {
     }
 }
 
-/// A progress bar on one line of a terminal; shows nothing if there is no terminal.
+/// A progress bar on one line of a terminal; does nothing if standard error isn't a terminal.
 struct ProgressBar {
     private let isShown = isatty(STDERR_FILENO) == 1
 

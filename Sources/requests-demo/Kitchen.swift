@@ -5,17 +5,18 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// The API that the demo talks to: a server on this machine, with a real socket.
+/// The API that the demo uses, which is a local server with a real socket.
 struct Kitchen: Sendable {
     private let server: MockServer
-    /// The folder for files.
+    /// The folder for temporary files.
     let folder: URL
-    /// A large file that the server sends.
+    /// A large file that the server provides for download.
     let film: URL
 
-    /// A recipe whose response is slow, so that its request can be cancelled while it is under way.
+    /// A recipe with a slow response, so that its running request can be cancelled.
     let slowRecipeID = 2
-    /// Another slow recipe, for sharing a request that is under way; only that part of the tour requests it.
+    /// Another recipe with a slow response, so that requests can share a transfer; only that section of the tour
+    /// requests it.
     let sharedRecipeID = 3
     /// The number of recipes, which are listed in pages of ten.
     let recipeCount = 25
@@ -27,11 +28,11 @@ struct Kitchen: Sendable {
         let content = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
         try content.write(to: film)
         server = try MockServer()
-        // Slow enough to be interrupted.
+        // Slow enough that the download can be interrupted.
         let speed = StubResponse.Speed(bytesPerSecond: 16_000_000)
         server.route(.get, "/film.mov") { request in
             var headers: HTTPHeaders = [.eTag: "\"1\""]
-            // A client that resumes asks for `bytes=<start>-`.
+            // A client that resumes a download requests the range `bytes=<start>-`.
             let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
             guard start > 0, start < content.count else {
                 return .data(content, headers: headers).throttled(to: speed)
@@ -76,7 +77,7 @@ struct Kitchen: Sendable {
     var api: URL { server.url }
     var title: String { "a server on this machine, \(api.absoluteString)" }
 
-    /// Returns the number of requests for a path, of one method or of all.
+    /// Returns the number of requests for a path, with a method or with any method.
     func requestCount(of method: HTTPMethod? = nil, _ path: String) -> Int {
         server.requests.count { $0.path == path && $0.method == method ?? $0.method }
     }
@@ -89,7 +90,7 @@ struct Kitchen: Sendable {
         return operation
     }
 
-    /// Responds to the next requests, for any path, with an error of an overloaded server.
+    /// Responds to the next requests with 503, as an overloaded server does.
     func simulateOverload(times: Int) {
         for _ in 0..<times { server.enqueue(.status(.serviceUnavailable)) }
     }

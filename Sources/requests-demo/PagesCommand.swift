@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Pages through a list of any JSON API that links the next page by `Link` (RFC 8288): prints a line for each element.
+/// Prints the elements of a paginated list, from any JSON API that links the next page in `Link` (RFC 8288).
 struct PagesCommand {
     let url: URL
     let pages: Int
@@ -22,7 +22,7 @@ struct PagesCommand {
         }
     }
 
-    /// The list in a page: the page itself, or the longest list among its members.
+    /// Returns the list in a page: the page itself, or the longest list among its members.
     private func elements(of page: JSONValue) -> [JSONValue] {
         switch page {
         case .array(let elements): return elements
@@ -35,7 +35,7 @@ struct PagesCommand {
         }
     }
 
-    /// The name of an element, in one line.
+    /// Returns the name of an element as a single line.
     private func summary(of element: JSONValue) -> String {
         var text = "\(element)"
         if case .object(let members) = element {
@@ -44,7 +44,7 @@ struct PagesCommand {
         } else if case .string(let string) = element {
             text = string
         }
-        // Text of a server must neither begin a line nor control the terminal.
+        // Replace control characters, so that text from the server can't start a new line or control the terminal.
         let plain = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
         return String(plain.prefix(100))
     }

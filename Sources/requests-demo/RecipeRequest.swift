@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A recipe, as the server describes it.
+/// A recipe, as the server returns it.
 struct Recipe: Codable, Sendable {
     var name: String
     var authorID: Int
@@ -30,7 +30,7 @@ struct GetAuthor: RequestSpec {
     var request: Get<Author> { Get("authors/\(id)") }
 }
 
-/// Changes the name of a recipe; it can be kept on disk.
+/// Changes the name of a recipe; the request can be stored on disk.
 struct RenameRecipe: RequestSpec, Codable {
     let id: Int
     let name: String

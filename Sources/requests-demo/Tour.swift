@@ -6,7 +6,7 @@ import Requests
 import RequestsOutbox
 import RequestsWebSockets
 
-/// The parts of the demo; each says what it does and what happened, and returns whether that was right.
+/// The sections of the demo; each prints what it does and what happens, and returns whether that was correct.
 struct Tour: Sendable {
     private let kitchen: Kitchen
     private let client: HTTPClient
@@ -18,20 +18,20 @@ struct Tour: Sendable {
 
     func run() async -> Bool {
         let sections: [(String, () async throws -> Bool)] = [
-            ("a request whose response is decoded, with a completion", decodable),
-            ("the same with await", awaiting),
-            ("a chain: the author's request is made from the recipe, and the page waits for both", chain),
+            ("a request whose response is decoded, with a completion", decodedResponse),
+            ("the same with await", asyncAwait),
+            ("a chain: the author's request is made from the recipe, and the page waits for both", dependencyChain),
             ("a graph that fans out: a recipe, the dishes of its menu, and the authors of all of them", fanOut),
             ("a request without content", noContent),
-            ("a failure, with what the server said", failure),
+            ("a failure, with what the server said", errorResponse),
             ("a request that is cancelled when the server has received it", cancellation),
             ("ten equal requests that share one transfer", coalescing),
-            ("a hundred requests with an expired token, which is refreshed once", refreshing),
-            ("a download that is interrupted, goes on where it broke, and is compared", downloading),
-            ("a list, page by page: each page says where the next one is", paging),
-            ("a socket, over which an order is confirmed step by step", ordering),
-            ("a change that is made without a network, kept on disk, and sent later", keeping),
-            ("a busy server: the client tries again, and what ran is drawn", retrying),
+            ("a hundred requests with an expired token, which is refreshed once", tokenRefresh),
+            ("a download that is interrupted, goes on where it broke, and is compared", resumableDownload),
+            ("a list, page by page: each page says where the next one is", pagination),
+            ("a socket, over which an order is confirmed step by step", webSocketOrder),
+            ("a change that is made without a network, kept on disk, and sent later", offlineOutbox),
+            ("a busy server: the client tries again, and what ran is drawn", retries),
         ]
         var passed = true
         for (number, section) in sections.enumerated() {
@@ -52,7 +52,7 @@ struct Tour: Sendable {
         print("   \(text)")
     }
 
-    private func decodable() async throws -> Bool {
+    private func decodedResponse() async throws -> Bool {
         let result = await withCheckedContinuation { continuation in
             client.addRequest(GetRecipe(id: 1)) { continuation.resume(returning: $0) }
         }
@@ -61,13 +61,13 @@ struct Tour: Sendable {
         return !recipe.name.isEmpty
     }
 
-    private func awaiting() async throws -> Bool {
+    private func asyncAwait() async throws -> Bool {
         let response = try await client.send(GetRecipe(id: 1))
         say("\(response.status), \(response.headers[.contentType] ?? "no type"): \(response.body.name)")
         return response.status == .ok
     }
 
-    private func chain() async throws -> Bool {
+    private func dependencyChain() async throws -> Bool {
         let recipe = client.addRequest(GetRecipe(id: 1))
         let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
         return await withCheckedContinuation { continuation in
@@ -104,7 +104,7 @@ struct Tour: Sendable {
         return response.status.category == .success
     }
 
-    private func failure() async throws -> Bool {
+    private func errorResponse() async throws -> Bool {
         do {
             _ = try await client.fetch(GetRecipe(id: 0))
             return false
@@ -142,8 +142,8 @@ struct Tour: Sendable {
         return names.count == 1 && after - before == 1
     }
 
-    private func refreshing() async throws -> Bool {
-        let authentication = AuthenticationInterceptor(Cook(api: kitchen.api), credential: "expired")
+    private func tokenRefresh() async throws -> Bool {
+        let authentication = AuthenticationInterceptor(TokenAuthenticator(api: kitchen.api), credential: "expired")
         let client = HTTPClient(baseURL: kitchen.api, maxConcurrentRequests: 10) {
             $0.interceptors.append(authentication)
         }
@@ -155,7 +155,7 @@ struct Tour: Sendable {
         return dishes.count == 100 && refreshes == 1
     }
 
-    private func downloading() async throws -> Bool {
+    private func resumableDownload() async throws -> Bool {
         let film = kitchen.film
         let client = HTTPClient(baseURL: kitchen.api)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("Film.\(UUID()).mov")
@@ -182,7 +182,7 @@ struct Tour: Sendable {
         return isSame && received > 0 && range == "bytes=\(received)-"
     }
 
-    private func paging() async throws -> Bool {
+    private func pagination() async throws -> Bool {
         let client = HTTPClient(baseURL: kitchen.api)
         var names: [String] = []
         for try await page in client.pages(Get<[String]>("recipes")) {
@@ -192,7 +192,7 @@ struct Tour: Sendable {
         return names.count == kitchen.recipeCount && kitchen.requestCount("/recipes") == 3
     }
 
-    private func ordering() async throws -> Bool {
+    private func webSocketOrder() async throws -> Bool {
         let socket = try await client.webSocket("orders")
         try await socket.send("two pancakes")
         var replies: [String] = []
@@ -204,7 +204,7 @@ struct Tour: Sendable {
         return isServed && socket.closeCode == .normalClosure
     }
 
-    private func keeping() async throws -> Bool {
+    private func offlineOutbox() async throws -> Bool {
         let folder = kitchen.folder.appending(path: "outbox")
         let outbox = try Outbox(at: folder, client: client) {
             $0.isPaused = true
@@ -220,7 +220,7 @@ struct Tour: Sendable {
         return isEmpty && kitchen.requestCount(of: .put, "/recipes/1") == 1
     }
 
-    private func retrying() async throws -> Bool {
+    private func retries() async throws -> Bool {
         let recorder = RecordingMonitor()
         let client = HTTPClient(baseURL: kitchen.api) {
             $0.retry = RetryPolicy(limit: 3, backoff: .exponential(from: .milliseconds(100)).jitter(.half))
@@ -231,7 +231,7 @@ struct Tour: Sendable {
         let author = client.addRequest(after: recipe) { GetAuthor(id: $0.authorID) }
         let name = try await author.value().name
         say("“\(try await recipe.value().name)” by \(name), requests for the recipe: \(recipe.transfers.count)\n")
-        // After the author's request, so that monitors have received all events.
+        // Draw only after the author's request has completed, so that the monitors have received all events.
         await withCheckedContinuation { continuation in
             let drawing = BlockOperation {
                 print(recorder.timeline.text(width: 110))
@@ -244,13 +244,13 @@ struct Tour: Sendable {
     }
 }
 
-/// Gets access tokens, and adds them to requests.
-struct Cook: Authenticator {
+/// An authenticator that requests access tokens, and adds them to requests.
+struct TokenAuthenticator: Authenticator {
     struct Token: Decodable, Sendable {
         var access: String
     }
 
-    /// A separate client without this authenticator, so that refreshing doesn't wait for a refresh.
+    /// A separate client without this authenticator, so that refreshing a token doesn't wait for itself.
     let client: HTTPClient
 
     init(api: URL) {

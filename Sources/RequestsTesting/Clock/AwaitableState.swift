@@ -3,7 +3,7 @@
 
 import Requests
 
-/// A state behind a lock, whose changes tasks can await: the only wait for a condition in this module.
+/// Lock-protected state that tasks can await; every wait for a condition in this module uses it.
 package struct AwaitableState<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isMet: @Sendable (State) -> Bool
@@ -12,14 +12,14 @@ package struct AwaitableState<State: Sendable>: Sendable {
 
     private struct Storage: Sendable {
         var state: State
-        var lastWaiter = 0
+        var lastWaiterID = 0
         var waiters: [Int: Waiter] = [:]
 
-        /// Removes and returns the tasks whose wait is over, in the order in which they came; `nil` if there are none.
+        /// Removes and returns the waiters whose condition is met, in order of arrival; `nil` if there are none.
         mutating func takeSatisfiedWaiters() -> (waiters: [Waiter], state: State)? {
             guard !waiters.isEmpty else { return nil }
             let due = waiters.filter { $0.value.isMet(state) }.sorted { $0.key < $1.key }
-            for (number, _) in due { waiters[number] = nil }
+            for (id, _) in due { waiters[id] = nil }
             return due.isEmpty ? nil : (due.map(\.value), state)
         }
     }
@@ -30,7 +30,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
         storage = Locked(Storage(state: state))
     }
 
-    /// Changes the state, and resumes the tasks whose condition it meets, outside the lock.
+    /// Changes the state, and resumes the waiters whose condition it then meets, outside the lock.
     @discardableResult
     package func withLock<Value: Sendable>(_ change: (inout State) -> Value) -> Value {
         let (result, due) = storage.withLock { storage in
@@ -43,14 +43,14 @@ package struct AwaitableState<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the state meets a condition; returns at once if it does.
+    /// Waits until the state meets a condition; returns immediately if it already does.
     ///
     /// - Parameters:
-    ///   - awaited: What is awaited, in words.
+    ///   - awaited: A description of what the test awaits.
     ///   - limit: The maximum time to wait, in real time.
-    ///   - callSite: The callSite of the wait in the test.
-    ///   - summary: Returns what has happened, in words.
-    ///   - isMet: Returns whether the wait is over.
+    ///   - callSite: The source location of the wait in the test.
+    ///   - summary: Returns a description of the state, for the error message.
+    ///   - isMet: Returns whether the state meets the condition.
     /// - Returns: The state that met the condition.
     /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` if the task is cancelled before.
     @discardableResult
@@ -62,13 +62,13 @@ package struct AwaitableState<State: Sendable>: Sendable {
         until isMet: @escaping @Sendable (State) -> Bool
     ) async throws -> State {
         let outcome = OneShot<Result<State, any Error>>()
-        let (number, present) = storage.withLock { storage in
+        let (id, current) = storage.withLock { storage in
             guard !isMet(storage.state) else { return (0, storage.state as State?) }
-            storage.lastWaiter += 1
-            storage.waiters[storage.lastWaiter] = Waiter(isMet: isMet, outcome: outcome)
-            return (storage.lastWaiter, nil)
+            storage.lastWaiterID += 1
+            storage.waiters[storage.lastWaiterID] = Waiter(isMet: isMet, outcome: outcome)
+            return (storage.lastWaiterID, nil)
         }
-        if let present { return present }
+        if let current { return current }
         let timer = DelayedAction(after: limit, on: ContinuousClock()) {
             let state = summary(storage.withLock { $0.state })
             let error = WaitTimeoutError(limit: limit, awaited: awaited, state: state, callSite: callSite)
@@ -76,7 +76,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
         }
         defer {
             timer.cancel()
-            storage.withLock { $0.waiters[number] = nil }
+            storage.withLock { $0.waiters[id] = nil }
         }
         let result = await withTaskCancellationHandler {
             await outcome.value()

@@ -4,34 +4,35 @@
 import Dispatch
 import Requests
 
-/// A latch that opens once: holds a thread or a task at a known point of a test.
+/// A latch that opens once, and holds a thread or a task at a defined point of a test.
 ///
-/// A test that sleeps has to guess a time; a gate makes it exact. Hold a response with
-/// ``StubResponse/held(by:after:)``, or wait in a handler. Check the client's behavior meanwhile, then open the gate:
+/// A test that sleeps must guess how long; with a gate, the timing is exact. Hold a response with
+/// ``StubResponse/held(by:after:)``, or wait in a handler. Check the client's behavior while the gate is closed, then
+/// open it:
 ///
 /// ```swift
 /// let gate = Gate()
 /// server.route(.get, "/slow", .text("at last").held(by: gate))
 /// let task = Task { try await client.get("/slow") }
-/// try await server.awaitRequest()      // the client now waits for its answer
+/// try await server.awaitRequest()      // the client is now waiting for the response
 /// gate.open()
 /// ```
 ///
-/// A gate may be used from any thread, and any number of them may wait at it. Stopping a server ends the waits of its
-/// own threads, so a gate that is never opened doesn't block the server.
+/// A gate is thread-safe, and any number of threads and tasks can wait for it. When a server stops, its threads stop
+/// waiting, so a gate that is never opened doesn't block the server.
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen = false
-        var lastAction = 0
+        var lastActionID = 0
         var actions: [Int: @Sendable () -> Void] = [:]
     }
 
     private let state = AwaitableState(State())
 
-    /// The gate whose opening ends the waits of the current thread; it belongs to the thread's server.
+    /// The stop gate of the server that owns the current thread; opening it ends all waits of the thread.
     @TaskLocal static var currentStopGate: Gate?
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {}
 
     /// Whether the gate was opened.
@@ -47,12 +48,12 @@ public final class Gate: Sendable {
         for action in actions.sorted(by: { $0.key < $1.key }) { action.value() }
     }
 
-    /// Suspends the task until the gate is open; returns at once if it already is.
+    /// Suspends the task until the gate is open; returns immediately if it already is.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` as soon as the task is cancelled.
     public func wait(
         timeout limit: Duration = .seconds(30),
@@ -66,15 +67,16 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, also ends when the server stops.
+    /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, the wait also ends when the server
+    /// stops.
     ///
-    /// For handlers, which run on the server's threads. If a handler throws, the response has the status 500, with the
-    /// error as its content. In a task, use the other form, which blocks no thread.
+    /// Use it in handlers, which run on the server's threads. If a handler throws, the response has the status 500 and
+    /// the error as its content. In a task, use the async overload, which doesn't block a thread.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` as soon as the server is stopped.
     @available(*, noasync, message: "await the asynchronous form instead")
     public func wait(
@@ -96,19 +98,20 @@ public final class Gate: Sendable {
 
     private static let stateDescription = "it isn't open"
 
-    /// Runs an action on the thread that opens the gate, or at once if the gate is open already.
+    /// Runs an action on the thread that opens the gate, or immediately if the gate is already open; returns an ID for
+    /// ``removeAction(_:)``.
     func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {
-        let (number, isOpen) = state.withLock { state in
-            state.lastAction += 1
-            if !state.isOpen { state.actions[state.lastAction] = action }
-            return (state.lastAction, state.isOpen)
+        let (id, isOpen) = state.withLock { state in
+            state.lastActionID += 1
+            if !state.isOpen { state.actions[state.lastActionID] = action }
+            return (state.lastActionID, state.isOpen)
         }
         if isOpen { action() }
-        return number
+        return id
     }
 
-    /// Removes an action of ``whenOpen(_:)``, which may be running at this moment.
-    func removeAction(_ number: Int) {
-        state.withLock { $0.actions[number] = nil }
+    /// Removes an action that was added with ``whenOpen(_:)``; the action may be running at this moment.
+    func removeAction(_ id: Int) {
+        state.withLock { $0.actions[id] = nil }
     }
 }

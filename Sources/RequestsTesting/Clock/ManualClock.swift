@@ -3,9 +3,9 @@
 
 import Requests
 
-/// A clock whose time changes only when it is advanced, so that tests don't wait.
+/// A clock whose time changes only when a test advances it, so that tests don't wait.
 ///
-/// Pass it to the code that takes a clock, wait until that code sleeps, then advance the time:
+/// Pass it to the code under test, wait until that code sleeps, then advance the time:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -15,58 +15,59 @@ import Requests
 /// try await task.value                   // "done"
 /// ```
 ///
-/// All members may be used from any thread. Tasks are woken in the order of their deadlines. Tasks with the same
-/// deadline are woken in the order in which they fell asleep. The executor decides in which order they then run.
+/// A clock is thread-safe. Tasks are woken in the order of their deadlines, or in the order in which they went to sleep
+/// if the deadlines are equal. The executor decides in which order they then run.
 public final class ManualClock: Clock, Sendable {
     /// The type of the clock's durations.
     public typealias Duration = Swift.Duration
 
-    /// A point in the time of a ``ManualClock``: the total time that it was advanced.
+    /// An instant of a ``ManualClock``: the total time by which the clock was advanced.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public var offset: Swift.Duration
 
-        /// Makes a point in time, by default the one at which a clock is made.
+        /// Creates an instant; by default, the one at which clocks start.
         public init(offset: Swift.Duration = .zero) {
             self.offset = offset
         }
 
-        /// Returns the point that is later by `duration`.
+        /// Returns the instant that is later by `duration`.
         public func advanced(by duration: Swift.Duration) -> Instant {
             Instant(offset: offset + duration)
         }
 
-        /// Returns the time from this point to the other.
+        /// Returns the time from this instant to another.
         public func duration(to other: Instant) -> Swift.Duration {
             other.offset - offset
         }
 
-        /// Orders points from the earlier to the later.
+        /// Returns whether an instant is earlier than another.
         public static func < (lhs: Instant, rhs: Instant) -> Bool {
             lhs.offset < rhs.offset
         }
 
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public var description: String { "\(offset)" }
     }
 
     private struct Sleeper: Sendable {
         let id: Int
         let deadline: Instant
-        /// Whether ``waitForSleepers(_:timeout:file:line:)`` counts this one.
+        /// Whether ``waitForSleepers(_:timeout:file:line:)`` counts this sleeper.
         let isCounted: Bool
         let wake: @Sendable () -> Void
     }
 
     private struct State: Sendable {
         var now: Instant
-        /// The sleepers in the order of their deadlines; with the same deadline, in the order of arrival.
+        /// The sleepers in the order of their deadlines, or in order of arrival if the deadlines are equal.
         var sleepers: [Sleeper] = []
         var lastID = 0
 
         var sleeperCount: Int { sleepers.count { $0.isCounted } }
 
-        /// Sets the time, which never goes back; removes the sleepers that are due, and returns their wake-up calls.
+        /// Advances the time, which never goes back; removes the sleepers that are due, and returns their `wake`
+        /// closures.
         mutating func advance(to instant: Instant) -> [@Sendable () -> Void] {
             now = max(now, instant)
             let due = sleepers.prefix { $0.deadline <= now }
@@ -77,30 +78,30 @@ public final class ManualClock: Clock, Sendable {
 
     private let state: AwaitableState<State>
 
-    /// Makes a clock that shows a time, by default zero.
+    /// Creates a clock that starts at `now`, by default at zero.
     public init(now: Instant = Instant()) {
         state = AwaitableState(State(now: now))
     }
 
-    /// The time that the clock shows.
+    /// The current time of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The smallest difference that the clock measures: zero, since it has no limit.
+    /// The resolution of the clock, which is zero because any difference is measured.
     public var minimumResolution: Swift.Duration { .zero }
 
     /// The number of tasks that are asleep.
     public var sleeperCount: Int { state.withLock { $0.sleeperCount } }
 
-    /// Sleeps until the clock has been advanced to the deadline; returns at once if it already has.
+    /// Sleeps until the clock has been advanced to the deadline; returns immediately if it already has.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
         try await sleep(until: deadline, isCounted: true)
     }
 
-    /// Sleeps as the other form does; a sleep that isn't counted doesn't end ``waitForSleepers(_:timeout:file:line:)``.
+    /// Sleeps until the deadline; `isCounted` is whether ``waitForSleepers(_:timeout:file:line:)`` counts the task.
     ///
-    /// For timeouts: a test that waits for sleepers doesn't mean these.
+    /// Timeouts aren't counted, because a test that waits for sleepers doesn't mean them.
     func sleep(until deadline: Instant, isCounted: Bool) async throws {
         try Task.checkCancellation()
         try await Suspension.wait { resume in
@@ -117,14 +118,14 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until at least `count` tasks are asleep; returns at once if they already are.
+    /// Waits until at least `count` tasks are asleep; returns immediately if they already are.
     ///
     /// - Parameters:
     ///   - count: The number of tasks; 1 by default.
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
-    /// - Throws: ``WaitTimeoutError`` at the limit, with the sleepers there are, or `CancellationError` as soon as the
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
+    /// - Throws: ``WaitTimeoutError`` at the limit, with the current sleepers, or `CancellationError` as soon as the
     ///   task is cancelled.
     public func waitForSleepers(
         _ count: Int = 1,
@@ -142,12 +143,13 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Advances the time by a duration, and wakes the tasks whose deadline is reached.
+    /// Advances the time by a duration, and wakes the tasks whose deadlines are reached.
     public func advance(by duration: Swift.Duration) {
         for wake in state.withLock({ $0.advance(to: $0.now.advanced(by: duration)) }) { wake() }
     }
 
-    /// Advances the time to a point, and wakes the tasks whose deadline is reached; an earlier point changes nothing.
+    /// Advances the time to an instant, and wakes the tasks whose deadlines are reached; an earlier instant changes
+    /// nothing.
     public func advance(to instant: Instant) {
         for wake in state.withLock({ $0.advance(to: instant) }) { wake() }
     }
@@ -156,10 +158,9 @@ public final class ManualClock: Clock, Sendable {
 // MARK: - After
 
 extension Clock where Duration == Swift.Duration {
-    /// Runs an action after a time, counted from this call, unless the task is cancelled before.
+    /// Runs an action after a delay that starts with this call, unless the returned task is cancelled before.
     ///
-    /// On a ``ManualClock``, the sleep isn't counted by
-    /// ``ManualClock/waitForSleepers(_:timeout:file:line:)``.
+    /// On a ``ManualClock``, ``ManualClock/waitForSleepers(_:timeout:file:line:)`` doesn't count the sleep.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let deadline = now.advanced(by: time.clamped)
         return Task {

@@ -3,16 +3,16 @@
 
 import Requests
 
-/// What a test awaited didn't happen in time, or can't happen any more.
+/// The error of a wait whose condition wasn't met in time, or can no longer be met.
 ///
-/// A wait of this module ends after 30 seconds, unless the test passes another limit. The limit is real time, whatever
-/// a ``ManualClock`` shows.
+/// Waits of this module end after 30 seconds, unless the test passes another limit. The limit is measured in real time,
+/// even if the test uses a ``ManualClock``.
 public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashable {
     /// The maximum time of the wait.
     public let limit: Duration
-    /// What was awaited: "2 requests".
+    /// A description of what the test awaited, such as “2 requests”.
     public let awaited: String
-    /// What had happened until then: "the server has 1 request and 1 open connection".
+    /// A description of what had happened until then, such as “the server has 1 request and 1 open connection”.
     public let state: String
     private let callSite: CallSite
 
@@ -20,6 +20,6 @@ public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashab
         (self.limit, self.awaited, self.state, self.callSite) = (limit, awaited, state, callSite)
     }
 
-    /// The callSite of the wait in the test, and the error in a sentence.
+    /// The source location of the wait in the test, and the error in a sentence.
     public var description: String { "\(callSite): waited for \(limit) for \(awaited); \(state)" }
 }

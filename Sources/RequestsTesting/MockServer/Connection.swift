@@ -4,16 +4,16 @@
 import Foundation
 import Requests
 
-/// One connection of a server: reads requests and runs the scripts, on its own thread.
+/// A connection of a server, which reads requests and sends responses on a separate thread.
 ///
-/// The socket never blocks. Every wait is one `poll` for the socket, for the stop of the server and, if the script
-/// waits for a gate, for its opening. Each wait therefore ends with the first of these events.
+/// The socket is non-blocking. Every wait is one `poll` for the socket, for the stop signal of the server and, if a
+/// response is held by a gate, for the opening of the gate. The wait ends with the first of these events.
 struct Connection {
     let number: Int
     let socket: Socket
     let core: ServerCore
     private var parser = RequestParser()
-    /// Whether the client has sent its last byte while a response was due, and so no longer counts as open.
+    /// Whether the client ended its side while a response was pending; the connection then no longer counts as open.
     private(set) var didReceiveFIN = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -21,10 +21,10 @@ struct Connection {
         (self.number, self.socket, self.core) = (number, socket, core)
     }
 
-    /// The byte count of pipelined requests that is buffered before the client has to wait.
+    /// The maximum byte count of buffered requests, after which the connection stops reading while it waits.
     private static let pipelineLimit = 4 << 20
 
-    /// Answers requests until one side ends the connection; the caller closes the socket.
+    /// Responds to requests until one side ends the connection; the caller closes the socket.
     mutating func run() {
         var left = max(1, core.configuration.maximumRequestsPerConnection ?? .max)
         while let (request, response) = nextResponse() {
@@ -46,7 +46,7 @@ struct Connection {
                 guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
             case .malformed(let status, let reason):
-                // There is no valid request to answer: this one takes its place.
+                // There is no valid request to respond to, so use a placeholder.
                 let request = ReceivedRequest(target: "/", method: .get, headers: [], body: Data())
                 return (request, .text("\(reason)\n", status: status).closing)
             case nil:
@@ -62,12 +62,12 @@ struct Connection {
         return transfer
     }
 
-    /// Whether the server is stopped, which otherwise only a wait for the socket notices.
+    /// Whether the server was stopped, which otherwise only a wait for the socket detects.
     var isStopped: Bool { core.state.withLock { $0.isStopped } }
 
-    /// Waits for bytes, and returns them; `nil` if there are none any more, or the server is stopped.
+    /// Waits for bytes, and returns them; `nil` if the client sends no more, or the server is stopped.
     mutating func receiveData() -> Data? {
-        // A client that never stops sending leaves nothing to wait for.
+        // If a client never stops sending, there is no wait that detects the stop of the server.
         while !isStopped {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             case .moved(let count): return Data(buffer[..<count])
@@ -78,8 +78,7 @@ struct Connection {
         return nil
     }
 
-    /// Waits until a gate is open, without reading; returns `false` if the connection is broken, or the server is
-    /// stopped.
+    /// Waits until a gate is open, without reading; returns `false` if the connection breaks, or the server is stopped.
     func awaitOpening(of gate: Gate) -> Bool {
         guard !gate.isOpen else { return true }
         guard let wakeup = try? Wakeup() else { return false }
@@ -88,12 +87,12 @@ struct Connection {
         return wait(for: 0, wakeup: wakeup) == .passed
     }
 
-    /// Does the steps of a response; returns whether all were done and the connection is intact.
+    /// Performs the steps of a response; returns whether all were performed and the connection is intact.
     mutating func perform(_ steps: [StubPlan.Step]) -> Bool {
         for step in steps {
             switch step {
-            case .content(let pieces):
-                for (pause, data) in pieces {
+            case .content(let fragments):
+                for (pause, data) in fragments {
                     guard pause <= .zero || idle(until: .now + pause), send(data) else { return false }
                 }
             case .action(.wait(let duration), _):
@@ -107,7 +106,8 @@ struct Connection {
                 finish()
                 return false
             case .action(.reset, _):
-                // A RST discards bytes that are still to be sent; a client that reads has them within microseconds.
+                // A RST discards unsent bytes. A client that is reading receives them within microseconds, so wait up
+                // to a second.
                 let deadline = ContinuousClock.now + .seconds(1)
                 while hasUnsentBytes(socket.descriptor), ContinuousClock.now < deadline,
                     wait(for: 0, until: .now + .milliseconds(1)) == .passed
@@ -120,7 +120,7 @@ struct Connection {
         return true
     }
 
-    /// Sends bytes; returns whether all of them could be sent.
+    /// Sends bytes; returns whether all of them were sent.
     mutating func send(_ data: Data) -> Bool {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -143,11 +143,11 @@ struct Connection {
         return idle(wakeup: wakeup)
     }
 
-    /// Waits for a time or a wakeup; returns `false` if the client disconnects or the server stops first.
+    /// Waits for a deadline or a wakeup; returns `false` if the client disconnects or the server stops first.
     ///
-    /// The next request of the client is read meanwhile, since only reading shows that the client is still there. A
-    /// client that ends its side of the connection still gets its response: the FIN looks the same whether it has
-    /// closed the connection or not. The first byte that is sent shows which.
+    /// While waiting, the client's next request is read and buffered, because only reading reveals whether the client
+    /// is still connected. A client that ends its side of the connection still gets its response, because its FIN
+    /// doesn't show whether it also stopped reading. Only sending reveals that.
     private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
         while true {
             let listens = !didReceiveFIN && parser.pendingCount < Self.pipelineLimit
@@ -155,7 +155,7 @@ struct Connection {
             case .passed: return true
             case .stopped: return false
             case .ready:
-                // After it has ended its side, a client can only report that the connection is broken.
+                // After a FIN, any further event means that the connection is broken.
                 guard !didReceiveFIN else { return false }
                 switch read() {
                 case .moved, .blocked: continue
@@ -168,24 +168,24 @@ struct Connection {
         }
     }
 
-    /// Waits until the client ends its side of the connection, or the server is stopped; no response is due.
+    /// Waits until the client ends its side of the connection, or the server is stopped; used when no response follows.
     private mutating func idleUntilDisconnect() {
         while !didReceiveFIN, wait(for: parser.pendingCount < Self.pipelineLimit ? POLLIN : 0) == .ready {
             guard ![.finished, .ended].contains(read()) else { return }
         }
     }
 
-    /// Ends the connection so that the client gets all bytes that were sent.
+    /// Ends the connection so that the client receives all bytes that were sent.
     ///
-    /// Closing with unread bytes sends a RST, which may overtake the response (RFC 9112, 9.6). So a FIN is sent first,
-    /// and incoming bytes are discarded for a second.
+    /// Closing a socket with unread bytes sends a RST, which may overtake the response (RFC 9112, 9.6). So this method
+    /// sends a FIN first, and discards incoming bytes for up to a second.
     mutating func finish() {
         guard socket.hasUnreadBytes || !parser.isBetweenRequests else { return }
         socket.finishSending()
         let deadline = ContinuousClock.now + .seconds(1)
         while true {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
-            // A client that never stops sending is disconnected after a second.
+            // If the client never stops sending, disconnect it after a second.
             case .moved: guard ContinuousClock.now < deadline, !isStopped else { return }
             case .finished, .ended: return
             case .blocked: guard wait(for: POLLIN, until: deadline) == .ready else { return }
@@ -194,9 +194,9 @@ struct Connection {
     }
 
     private enum WaitOutcome {
-        /// The socket has an event to read.
+        /// The socket has an event to handle.
         case ready
-        /// The deadline has passed, or the wakeup came.
+        /// The deadline has passed, or the wakeup was signalled.
         case passed
         case stopped
     }

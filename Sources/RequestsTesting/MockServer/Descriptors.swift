@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-// The calls that differ between the systems, or whose names a method would hide.
+// System calls that differ between platforms, or whose names a method would shadow.
 //
-// accept4 and pipe2, which set close-on-exec in the call that makes the descriptor, are not visible from Swift on Linux
-// and don't exist on Darwin. A process that is started within the few instructions before fcntl inherits the
+// accept4 and pipe2, which set close-on-exec in the call that creates the descriptor, aren't visible from Swift on
+// Linux, and don't exist on Darwin. A process that is launched in the few instructions before fcntl inherits the
 // descriptor, unless its launcher closes the descriptors that it doesn't pass on, as Foundation's Process does.
 
 func configure(_ descriptor: Int32) -> Int32 {
@@ -28,7 +28,7 @@ func makeStreamSocket() -> Int32 {
 func acceptStreamSocket(from listener: Int32) -> Int32 {
     let descriptor = configure(accept(listener, nil, nil))
     #if canImport(Darwin)
-    // Without a descriptor, setsockopt would fail too and overwrite the errno of accept.
+    // For an invalid descriptor, setsockopt would fail as well, and overwrite the errno of accept.
     guard descriptor >= 0 else { return descriptor }
     var on: Int32 = 1
     _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -44,14 +44,14 @@ func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
     #endif
 }
 
-/// Whether some of the sent bytes haven't been acknowledged by the peer's system.
+/// Returns whether some of the sent bytes haven't been acknowledged by the peer's system.
 func hasUnsentBytes(_ descriptor: Int32) -> Bool {
     var count: Int32 = 0
     #if canImport(Darwin)
     var size = socklen_t(MemoryLayout<Int32>.size)
     _ = getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size)
     #else
-    // SIOCOUTQ is another name for TIOCOUTQ (tcp(7)); Swift sees only the latter.
+    // Swift doesn't import SIOCOUTQ, but TIOCOUTQ has the same value (tcp(7)).
     _ = ioctl(descriptor, UInt(TIOCOUTQ), &count)
     #endif
     return count > 0
@@ -59,15 +59,15 @@ func hasUnsentBytes(_ descriptor: Int32) -> Bool {
 
 /// Waits until one of the descriptors is ready, or until the deadline.
 ///
-/// - Returns: Whether one is ready; the array says which.
+/// - Returns: Whether a descriptor is ready; `revents` shows which one.
 func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClock.Instant? = nil) -> Bool {
     while true {
-        // Rounded up, so that a wait never ends early.
+        // Round up, so that a wait never ends early.
         let timeout = deadline.map { Int32(clamping: (($0 - .now).clampedNanoseconds + 999_999) / 1_000_000) }
         let count = poll(&descriptors, nfds_t(descriptors.count), timeout ?? -1)
         if count > 0 { return true }
         if count == 0 {
-            // A timeout longer than poll can express is split into several waits.
+            // poll limits the timeout, so a longer wait continues with another call.
             guard let deadline, deadline > .now else { return false }
         } else if errno != EINTR && errno != EAGAIN {
             return false
@@ -75,7 +75,7 @@ func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClo
     }
 }
 
-/// The error of a call of the operating system that failed, such as a port that is in use.
+/// The error of a system call that failed, for example because a port is in use.
 struct SystemError: DescribedError {
     let call: String
     let code: Int32

@@ -4,7 +4,7 @@
 import Requests
 
 extension MockServer {
-    /// Responds to the requests for a path: with one response, or with several in turn.
+    /// Responds to requests for a path, with one response or with a sequence of responses.
     ///
     /// ```swift
     /// server.route(.get, "/recipes/1", .json(#"{"name":"Pancakes"}"#))
@@ -12,33 +12,33 @@ extension MockServer {
     /// ```
     ///
     /// - Parameters:
-    ///   - method: The method; a route for `GET` answers `HEAD` too, unless that has its own.
-    ///   - path: The path, percent-encoded as it is sent. With a query, it matches only that query. With braces it is a
-    ///     URI template of level 1 to 3 (RFC 6570). Templates are tried after the plain paths, and the first that fits
-    ///     counts.
-    ///   - response: The first response. A later route for the same method and path replaces this one.
-    ///   - more: The responses to further requests, one each. The last of all answers every request after it.
+    ///   - method: The method; a route for `GET` also responds to `HEAD`, unless `HEAD` has a separate route.
+    ///   - path: The path, percent-encoded as it is sent. A path with a query matches only that query. A path with
+    ///     braces is a URI template of level 1 to 3 (RFC 6570). Templates are tried after plain paths, and the first
+    ///     match is used.
+    ///   - response: The first response. A later route for the same method and path replaces this route.
+    ///   - more: The responses to the second and further requests. The last response repeats.
     public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
         _ = core.state.withLock { $0.add(Route(method, path, .scripted([response] + more))) }
     }
 
-    /// Responds to every request for the path with a handler.
+    /// Responds to every request for a path with a handler.
     ///
     /// ```swift
     /// server.route(.get, "/recipes/{id}{?page}") { request in .text("recipe \(request["id"] ?? "")") }
     /// ```
     ///
     /// - Parameters:
-    ///   - method: The method; a route for `GET` answers `HEAD` too, unless that has its own.
-    ///   - path: The path, percent-encoded as it is sent. With a query, it matches only that query. With braces it is a
-    ///     URI template of level 1 to 3 (RFC 6570), whose variables are then in ``ReceivedRequest/variables``.
-    ///     Templates are tried after the plain paths, and the first that fits counts.
-    ///   - handler: Makes the response, on the thread of the connection.
+    ///   - method: The method; a route for `GET` also responds to `HEAD`, unless `HEAD` has a separate route.
+    ///   - path: The path, percent-encoded as it is sent. A path with a query matches only that query. A path with
+    ///     braces is a URI template of level 1 to 3 (RFC 6570), whose variables are in ``ReceivedRequest/variables``.
+    ///     Templates are tried after plain paths, and the first match is used.
+    ///   - handler: Creates the response, on the thread of the connection.
     public func route(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) {
         _ = core.state.withLock { $0.add(Route(method, path, .handler(handler))) }
     }
 
-    /// Adds responses for the next requests, for any method and path; the queue comes before the routes.
+    /// Adds responses for the next requests, regardless of method and path; the queue has priority over the routes.
     public func enqueue(_ responses: StubResponse...) {
         core.state.withLock { state in
             state.queue += responses
@@ -47,24 +47,24 @@ extension MockServer {
     }
 }
 
-/// The source of a response.
+/// A sequence of responses, or a handler that creates them.
 enum ResponseSource: Sendable {
-    /// Responses in turn; the last one repeats.
+    /// The responses to the next requests, in order; the last one repeats.
     case scripted([StubResponse])
     case handler(MockServer.Handler)
 
-    /// Whether it begins with a response that doesn't wait for the content of the request.
+    /// Whether the next response is sent without waiting for the content of the request.
     var isEarly: Bool {
         guard case .scripted(let responses) = self else { return false }
         return responses.first?.isEarly == true
     }
 }
 
-/// The source to the requests for a target.
+/// A route with the responses to requests for a target.
 struct Route: Sendable {
     let method: HTTPMethod
     let target: String
-    /// The condition of a template; `nil` for a plain target.
+    /// The condition for a URI template; `nil` for a plain target.
     let template: StubCondition?
     var source: ResponseSource
 
@@ -77,7 +77,7 @@ struct Route: Sendable {
         do {
             (template, self.source) = (.template(try URITemplate(target)), source)
         } catch {
-            // A 404 would hide the malformed template.
+            // A 404 would hide that the template is malformed.
             let text = "the template of the route \(target.shortened()) is malformed: \(error)"
             let beginning = target.prefix { $0 != "{" }
             template = .where { $0.path.hasPrefix(beginning) }
@@ -87,11 +87,13 @@ struct Route: Sendable {
 }
 
 extension ServerCore.State {
-    /// Adds a route, or replaces the one with the same method and target.
+    /// Adds a route, or replaces the route with the same method and target.
     ///
-    /// - Returns: The replaced route, to be released outside of the lock; `nil` if there was none.
+    /// - Returns: The replaced route, which the caller must deallocate outside the lock; `nil` if there was none.
     mutating func add(_ route: Route) -> Route? {
-        if case .scripted(let responses) = route.source, responses.contains(where: \.isEarly) { hasEarlyResponse = true }
+        if case .scripted(let responses) = route.source, responses.contains(where: \.isEarly) {
+            hasEarlyResponse = true
+        }
         if let index = routes.firstIndex(where: { $0.method == route.method && $0.target == route.target }) {
             defer { routes[index] = route }
             return routes[index]
@@ -100,9 +102,10 @@ extension ServerCore.State {
         return nil
     }
 
-    /// Returns the source to a request, and removes it from the queue or the script of a route if it has more.
+    /// Returns the response source for a request, and consumes a response of the queue, or of a route that has more
+    /// than one.
     ///
-    /// The request gets the variables of the route's template.
+    /// The request receives the variables of the route's template.
     mutating func takeResponseSource(for request: inout ReceivedRequest) -> ResponseSource {
         if !queue.isEmpty { return .scripted([queue.removeFirst()]) }
         guard let (index, variables) = match(request) else {
@@ -116,22 +119,22 @@ extension ServerCore.State {
         return source
     }
 
-    /// Whether the request is answered without its content.
+    /// Returns whether the response is sent without waiting for the content of the request.
     func respondsEarly(to request: ReceivedRequest) -> Bool {
         if let next = queue.first { return next.isEarly }
         return match(request).map { routes[$0.index].source.isEarly } ?? false
     }
 
-    /// Finds the route for a request: the exact target first, then its path, then the templates in their order.
+    /// Finds the route for a request, trying first the exact target, then the path without query, then the templates.
     ///
     /// - Complexity: O(n) in the number of routes.
     private func match(_ request: ReceivedRequest) -> (index: Int, variables: [String: URITemplate.Value])? {
         for method in request.method == .head ? [.head, .get] : [request.method] {
-            let own = routes.indices.filter { routes[$0].method == method }
+            let candidates = routes.indices.filter { routes[$0].method == method }
             for target in [request.target, request.path] {
-                if let index = own.first(where: { routes[$0].target == target }) { return (index, [:]) }
+                if let index = candidates.first(where: { routes[$0].target == target }) { return (index, [:]) }
             }
-            for index in own {
+            for index in candidates {
                 if case .match(let variables)? = routes[index].template?.evaluate(request) { return (index, variables) }
             }
         }

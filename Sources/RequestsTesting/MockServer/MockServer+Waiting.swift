@@ -4,7 +4,7 @@
 import Requests
 
 extension MockServer {
-    /// Waits until a request was received; returns at once if one already was.
+    /// Waits until a request was received; returns immediately if one already was.
     ///
     /// ```swift
     /// let request = try await server.awaitRequest()
@@ -12,10 +12,10 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Returns: The first request.
-    /// - Throws: ``WaitTimeoutError`` if it doesn't come in time, if the server stops first, or if requests aren't
+    /// - Throws: ``WaitTimeoutError`` if no request arrives in time, if the server stops first, or if requests aren't
     ///   recorded; `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
@@ -31,16 +31,17 @@ extension MockServer {
         return first
     }
 
-    /// Waits until at least `count` requests were received since the start; returns at once if they already were.
+    /// Waits until at least `count` requests were received since the start; returns immediately if they already were.
     ///
     /// - Parameters:
-    ///   - count: The number of requests; less than 1 waits for nothing.
+    ///   - count: The number of requests; with less than 1, the method returns immediately.
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
-    /// - Returns: The first `count` requests, in the order in which they were complete, as far as they are recorded.
-    /// - Throws: ``WaitTimeoutError`` if they don't come in time, or if the server stops first; `CancellationError` if
-    ///   the task is cancelled.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
+    /// - Returns: The first `count` requests, in the order in which they were complete, without those that weren't
+    ///   recorded.
+    /// - Throws: ``WaitTimeoutError`` if the requests don't arrive in time, or if the server stops first;
+    ///   `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequests(
         _ count: Int,
@@ -53,16 +54,17 @@ extension MockServer {
         return Array(requests.prefix(max(0, count)))
     }
 
-    /// Waits until exactly `count` connections are open: 0 shows that a client has disconnected, or that all are
-    /// closed.
+    /// Waits until exactly `count` connections are open.
+    ///
+    /// For example, wait for 0 connections to check that all clients have disconnected.
     ///
     /// - Parameters:
     ///   - count: The number of connections.
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
-    /// - Throws: ``WaitTimeoutError`` if it doesn't happen in time, or if the server stops first; `CancellationError`
-    ///   if the task is cancelled.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
+    /// - Throws: ``WaitTimeoutError`` if the number isn't reached in time, or if the server stops first;
+    ///   `CancellationError` if the task is cancelled.
     public func awaitConnections(
         open count: Int,
         timeout limit: Duration = .seconds(30),
@@ -90,6 +92,6 @@ extension MockServer {
 }
 
 extension ServerCore.State {
-    /// What has happened so far, for an error.
+    /// A description of the state, for an error message.
     fileprivate var summary: String { "the server has \(requestCount) requests and \(openCount) open connections" }
 }

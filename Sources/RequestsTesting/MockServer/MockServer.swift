@@ -4,12 +4,13 @@
 import Foundation
 import Requests
 
-/// A scripted HTTP/1.1 server on the loopback interface, for tests and demonstrations: script it, run the client, then
-/// inspect what it received.
+/// A scripted HTTP/1.1 server on the loopback interface, for tests and demonstrations.
 ///
-/// Every test has its own server. It starts in well under a millisecond on a free port, and stops when its last
-/// reference is released: keep a reference for as long as a client needs it. A response comes from the queue, else from
-/// the routes, else from the handler, else it is 404.
+/// Script the server, run the client, then inspect the requests that the server received. The queue has priority over
+/// the routes, and the routes over the handler. If none of them has a response, the server responds with 404.
+///
+/// Give every test its own server. It starts in well under a millisecond on a free port. It stops when its last
+/// reference is released, so keep a reference for as long as a client needs the server.
 ///
 /// ```swift
 /// let server = try MockServer { request in
@@ -23,31 +24,31 @@ import Requests
 /// server.requests[0].headers[.accept]
 /// ```
 ///
-/// Unlike a stub, it is a real peer behind a real socket: use it for behavior that depends on bytes, connections or
-/// time. Every byte and every pause is under control; ``StubResponse`` lists the faults.
+/// Unlike a stub, the server is a real peer with a real socket. Use it to test behavior that depends on bytes,
+/// connections or time, because it controls every byte and every pause. See ``StubResponse`` for the faults that it can
+/// simulate, and ``Configuration`` for limits of connections.
 ///
-/// ``Configuration`` has the limits of connections.
-///
-/// All members may be used from any thread. A handler runs on the thread of its connection, several at a time.
+/// A server is thread-safe. A handler runs on the thread of its connection, and several can run simultaneously.
 public final class MockServer: Sendable {
-    /// Makes the response to a request; an error that it throws becomes a response of status 500.
+    /// Creates the response to a request; an error that it throws becomes a response with the status 500.
     public typealias Handler = @Sendable (_ request: ReceivedRequest) throws -> StubResponse
 
-    /// The address of the server: `http://127.0.0.1:` and the port.
+    /// The URL of the server: `http://127.0.0.1:` and the port.
     public let url: URL
     /// The port that the server listens on.
     public let port: Int
 
-    // The threads hold the core and never the server, so the last reference to the server is the user's.
+    // The threads retain the core, never the server, so that releasing the user's last reference deallocates the
+    // server.
     let core: ServerCore
 
     /// Starts a server, by default on a free port and without limits.
     ///
     /// - Parameters:
-    ///   - configuration: The server's port, limits and timeouts.
-    ///   - handler: Responds to each request that neither the queue nor a route answers; without one, the response is
-    ///     404.
-    /// - Throws: The error of the system if it provides no socket, or the port is taken.
+    ///   - configuration: The server's port and limits.
+    ///   - handler: Responds to requests for which there is neither a queued response nor a route; without a handler,
+    ///     they get a 404.
+    /// - Throws: The system's error if no socket is available, or the port is in use.
     public init(configuration: Configuration = Configuration(), _ handler: Handler? = nil) throws {
         core = try ServerCore(configuration, handler)
         port = core.port
@@ -68,25 +69,26 @@ public final class MockServer: Sendable {
         URL(lenient: url.absoluteString + target) ?? url.appendingPathComponent(target)
     }
 
-    /// The requests so far, in the order in which they were complete.
+    /// The recorded requests, in the order in which they were complete.
     public var requests: [ReceivedRequest] { core.state.withLock { $0.requests } }
 
-    /// The number of requests that were received since the start, recorded or not.
+    /// The number of requests that were received since the start, including those that weren't recorded.
     public var requestCount: Int { core.state.withLock { $0.requestCount } }
 
     /// The number of connections that were accepted since the start.
     public var connectionCount: Int { core.state.withLock { $0.acceptedCount } }
 
-    /// The number of connections that are open.
+    /// The number of open connections.
     ///
-    /// A connection doesn't count once its client has ended its side while waiting for a response, whether to
-    /// disconnect or only to read. The response is sent to it nonetheless.
+    /// A connection no longer counts once its client has ended its side while waiting for a response, even if the
+    /// client still reads. The server sends the response nonetheless.
     public var openConnections: Int { core.state.withLock { $0.openCount } }
 
-    /// Closes the listener and every connection, ends pauses, stalls and waits, and returns when all threads are done.
+    /// Stops the server: closes the listener and every connection, and returns when all threads are done.
     ///
-    /// It may be called repeatedly. Called from a handler, it doesn't wait for the threads. Tasks that await requests
-    /// or connections get a ``WaitTimeoutError``. Releasing the last reference has the same effect.
+    /// All pauses, stalls and waits end. Tasks that await requests or connections get a ``WaitTimeoutError``. Called
+    /// from a handler, the method doesn't wait for the threads. It may be called repeatedly. Releasing the last
+    /// reference to the server has the same effect.
     public func stop() {
         core.stop()
     }
@@ -95,9 +97,9 @@ public final class MockServer: Sendable {
 // MARK: - Configuration
 
 extension MockServer {
-    /// The port, limits and timeouts of a server, for all responses.
+    /// The port and the limits of a server.
     ///
-    /// By default, a server is patient and has no limits; a test changes what it is about:
+    /// By default, a server uses a free port and has no limits. A test changes only what it needs:
     ///
     /// ```swift
     /// var configuration = MockServer.Configuration()
@@ -105,26 +107,27 @@ extension MockServer {
     /// let server = try MockServer(configuration: configuration) { _ in .text("hello") }
     /// ```
     public struct Configuration: Sendable, Hashable {
-        /// The port to listen on; 0, the default, takes one that is free.
+        /// The port to listen on; 0, the default, chooses a free port.
         public var port = 0
 
         /// The maximum number of requests on a connection; `nil`, the default, sets no limit.
         ///
-        /// The response to the last one says `Connection: close`, and then the connection closes.
+        /// The last response has `Connection: close`, after which the server closes the connection.
         public var maximumRequestsPerConnection: Int?
 
         /// The maximum number of open connections; `nil`, the default, sets no limit.
         ///
-        /// Further connections wait to be accepted, as they do with a busy server: their clients are connected and can
-        /// send, but the server doesn't read.
+        /// Further connections wait to be accepted, as with a busy server: their clients are connected and can send,
+        /// but the server doesn't read.
         public var maximumConnections: Int?
 
-        /// The maximum number of requests that are recorded, which are the first ones; there is no limit by default.
+        /// The maximum number of requests to record; by default, there is no limit.
         ///
-        /// Later requests are still answered and counted. Use it for a server that runs for long.
+        /// Later requests aren't recorded, but the server still responds to them and counts them. Set a limit for a
+        /// long-running server.
         public var maximumRecordedRequests = Int.max
 
-        /// Makes the configuration of a patient server without limits.
+        /// Creates a configuration without limits.
         public init() {}
     }
 }

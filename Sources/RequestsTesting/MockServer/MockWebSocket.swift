@@ -5,13 +5,13 @@ import Foundation
 import Requests
 import RequestsWebSockets
 
-/// The server's end of a WebSocket, for a script of a ``MockServer``.
+/// The server side of a WebSocket, for use in a script of a ``MockServer``.
 ///
 /// A script runs on the thread of its connection, and its calls block. Frames are sent and received as the protocol
-/// requires, and pings are answered. ``send(bytes:)`` sends anything else: half a frame, one with a reserved bit,
-/// garbage.
+/// requires, and pings are answered automatically. ``send(bytes:)`` can send anything else: half a frame, a frame with
+/// a reserved bit, or garbage.
 public final class MockWebSocket {
-    /// The client has disconnected, or the server was stopped.
+    /// An error thrown because the client has disconnected, or the server was stopped.
     public struct Disconnected: DescribedError, Sendable {
         /// The error in a sentence.
         public var description: String { "the client has disconnected, or the server was stopped" }
@@ -19,15 +19,15 @@ public final class MockWebSocket {
 
     /// The request of the handshake.
     public let request: ReceivedRequest
-    /// The code with which the client has closed the socket; `nil` if it hasn't.
+    /// The code with which the client closed the socket; `nil` if it hasn't.
     public private(set) var closeCode: WebSocket.CloseCode?
-    /// The reason that came with the ``closeCode``.
+    /// The reason that the client sent with the ``closeCode``.
     public private(set) var closeReason: String?
-    /// The rule of the protocol that the client has violated; `nil` if it has violated none.
+    /// The rule of the protocol that the client violated; `nil` if it hasn't violated any.
     public private(set) var violation: String?
-    /// The number of answers to pings that were received.
+    /// The number of pongs that were received.
     public private(set) var pongCount = 0
-    /// Called with the content of each ping of the client, before it is answered; `nil` by default.
+    /// Called with the content of each ping of the client, before the pong is sent; `nil` by default.
     public var onPing: ((Data) -> Void)?
     private var connection: Connection
     private var machine = WebSocketMachine(.server)
@@ -40,23 +40,23 @@ public final class MockWebSocket {
 
     // MARK: Receive
 
-    /// Waits for the next message; `nil` if the client has closed the socket, or disconnected.
+    /// Waits for the next message; returns `nil` if the client closes the socket or disconnects.
     ///
-    /// The wait has no limit, since a client may be silent for as long as it likes. It ends when the client disconnects,
-    /// or when the server is stopped.
+    /// The wait has no timeout, because a client may be idle for any length of time. It ends when the client
+    /// disconnects, or when the server is stopped.
     public func receive() -> WebSocket.Message? {
         while messages.isEmpty, closeCode == nil, isConnected { receiveBytes() }
         return messages.isEmpty ? nil : messages.removeFirst()
     }
 
-    /// Waits until the client has closed the socket, or disconnected, and drops its messages.
+    /// Waits until the client closes the socket or disconnects, and discards its messages.
     ///
-    /// The wait has no limit, as that of ``receive()``.
+    /// Like ``receive()``, the method has no timeout.
     public func awaitClose() {
         while receive() != nil {}
     }
 
-    /// Sends each message back, until the client closes the socket.
+    /// Echoes each message until the client closes the socket.
     ///
     /// - Throws: ``Disconnected``.
     public func echo() throws {
@@ -79,7 +79,7 @@ public final class MockWebSocket {
 
     // MARK: Send
 
-    /// Sends a text.
+    /// Sends a text message.
     ///
     /// - Throws: ``Disconnected``.
     public func send(_ text: String) throws { try send(.text(text)) }
@@ -92,7 +92,7 @@ public final class MockWebSocket {
         try flush()
     }
 
-    /// Sends a ping, which the client has to answer.
+    /// Sends a ping, which the client must answer with a pong.
     ///
     /// - Throws: ``Disconnected``.
     public func ping(_ payload: Data = Data()) throws {
@@ -100,11 +100,11 @@ public final class MockWebSocket {
         try flush()
     }
 
-    /// Sends bytes of any kind, as they are.
+    /// Sends arbitrary bytes verbatim.
     ///
     /// - Throws: ``Disconnected``.
     public func send(bytes: Data) throws {
-        // A client that reads all leaves nothing to wait for.
+        // If a client reads everything, there is no wait that detects the stop of the server.
         guard isConnected, !connection.isStopped, connection.send(bytes) else {
             isConnected = false
             throw Disconnected()
@@ -116,25 +116,25 @@ public final class MockWebSocket {
         if !bytes.isEmpty { try send(bytes: bytes) }
     }
 
-    // MARK: Wait and end
+    // MARK: Wait and close
 
     /// Waits until a gate is open, without reading.
     ///
-    /// Meanwhile, the client can't send any more once the buffers on the way are full.
+    /// During the wait, the client can no longer send once all buffers in between are full.
     ///
     /// - Throws: ``Disconnected``.
     public func wait(for gate: Gate) throws {
         guard connection.awaitOpening(of: gate) else { throw Disconnected() }
     }
 
-    /// Reads and drops everything, without an answer, until the client disconnects.
+    /// Reads and discards everything, without responding, until the client disconnects.
     public func ignore() {
         while isConnected { isConnected = connection.receiveData() != nil }
     }
 
-    /// Closes the socket, and waits for the answer of the client; does nothing if it is closed.
+    /// Closes the socket, and waits for the client's close frame; does nothing if the socket is already closed.
     ///
-    /// It is called after a script that hasn't closed the socket.
+    /// The server calls this method after a script that hasn't closed the socket.
     public func close(code: WebSocket.CloseCode = .normalClosure, reason: String = "") {
         guard isConnected else { return }
         machine.close(code, reason: reason)
@@ -156,21 +156,21 @@ public final class MockWebSocket {
 }
 
 extension StubResponse {
-    /// A WebSocket: the answer to its handshake, and a script for the time after it.
+    /// Creates a response that accepts a WebSocket handshake, and then runs a script.
     ///
     /// ```swift
     /// server.route(.get, "/echo", .webSocket { socket in try socket.echo() })
     /// ```
     ///
-    /// A request that isn't a handshake is answered with 426. ``headers`` are added to the answer. When the script
-    /// returns, the socket is closed with the code 1000, unless it was closed before; an error that it throws ends the
-    /// connection.
+    /// A request that isn't a handshake gets a 426. ``headers`` are added to the handshake response. When the script
+    /// returns, the socket is closed with the code 1000, unless it is already closed. If the script throws an error,
+    /// the connection ends without a close frame.
     ///
-    /// For a ``MockServer``, as ``script(_:keepsAlive:)`` is.
+    /// Requires a ``MockServer``, like ``script(_:keepsAlive:)``.
     ///
     /// - Parameters:
-    ///   - name: The protocol that the server chooses; `nil`, the default, for none.
-    ///   - script: The script, on the thread of its connection.
+    ///   - name: The subprotocol that the server selects; `nil`, the default, for none.
+    ///   - script: The script, which runs on the thread of its connection.
     /// - Returns: The response.
     public static func webSocket(
         protocol name: String? = nil,
@@ -183,7 +183,7 @@ extension StubResponse {
 }
 
 extension Connection {
-    /// Answers a handshake, and runs the script of the socket.
+    /// Responds to a handshake, and runs the script of the socket.
     mutating func serve(_ response: StubResponse, _ script: (MockWebSocket) throws -> Void, to request: ReceivedRequest)
     {
         let isUpgrade = request.headers[.upgrade]?.equalsIgnoringASCIICase("websocket") == true

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Parses requests from the bytes of a connection (RFC 9112): takes bytes, returns events, and does nothing else.
+/// An incremental parser for HTTP/1.1 requests (RFC 9112), which does no I/O.
 ///
 /// ```swift
 /// var parser = RequestParser()
@@ -12,21 +12,21 @@ import Requests
 /// while let event = parser.next() { … }
 /// ```
 ///
-/// It makes no difference how the bytes are split. The parser is strict where RFC 9112 allows a choice, since it tests
-/// clients: a bare LF, a folded line and a missing `Host` are refused.
+/// The bytes may be split anywhere. Where RFC 9112 allows a choice, the parser is strict, because it tests clients: it
+/// rejects a bare LF, a folded line, and a missing `Host`.
 struct RequestParser: Sendable {
-    /// An event in the bytes.
+    /// An event in the byte stream.
     enum Event: Sendable, Equatable {
-        /// The head of a request is complete; `expectsContinue` if the client waits for a 100 before it sends the
-        /// content.
+        /// The head of a request is complete; `expectsContinue` is whether the client waits for a 100 before it sends
+        /// the content.
         case head(Head, expectsContinue: Bool)
         /// A request is complete.
         case request(Message)
-        /// The bytes are malformed: respond with the status and close. It comes once, and nothing comes after it.
+        /// The bytes are malformed: respond with this status, then close the connection. This is always the last event.
         case malformed(HTTPStatus, String)
     }
 
-    /// The request line and the fields.
+    /// The request line and the header fields.
     struct Head: Sendable, Equatable {
         var method: HTTPMethod
         var target: String
@@ -42,7 +42,7 @@ struct RequestParser: Sendable {
         var rawBytes: Data
     }
 
-    /// The maximum byte count of a head, a chunk's line or the trailers.
+    /// The maximum byte count of a head, of the line before a chunk, or of the trailers.
     var maximumHeadSize = 1 << 20
 
     enum State: Sendable, Equatable {
@@ -55,18 +55,18 @@ struct RequestParser: Sendable {
     }
 
     var state = State.head
-    /// The bytes that aren't removed yet.
+    /// The received bytes that haven't been removed yet.
     ///
-    /// They begin with completed requests, until removing those is worth moving the rest; then come the current request
-    /// and the pipelined ones.
+    /// The buffer starts with completed requests, which are removed only when that is worth moving the remaining bytes.
+    /// The current request and pipelined requests follow.
     var buffer: [UInt8] = []
-    /// The index in the buffer at which the current request begins.
+    /// The index in the buffer at which the current request starts.
     var start = 0
     /// The index in the buffer at which parsing continues.
     var cursor = 0
-    /// The index in the buffer up to which the search for the end of a line or head found nothing.
+    /// The index up to which the buffer was searched, without success, for the end of a line or head.
     var scannedEnd = 0
-    /// The content of the chunks so far.
+    /// The content of the chunks that were received so far.
     var chunks = Data()
 
     /// Adds received bytes.
@@ -75,21 +75,21 @@ struct RequestParser: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Removes completed requests; done so rarely that each byte is moved once on average.
+    /// Removes completed requests; amortized over all calls, each byte is moved once.
     private mutating func dropOldBytes() {
         buffer.removeFirst(start)
         (cursor, scannedEnd, start) = (cursor - start, max(0, scannedEnd - start), 0)
     }
 
-    /// Returns a request that has only its head, with all raw bytes so far.
+    /// Returns a request without content, with its head and all of its raw bytes so far.
     func partialMessage(_ head: Head) -> Message {
         Message(head: head, body: Data(), trailers: [], rawBytes: Data(buffer[start...]))
     }
 
-    /// The byte count that isn't part of a returned request yet.
+    /// The number of bytes that don't belong to a returned request.
     var pendingCount: Int { buffer.count - start }
 
-    /// Whether the bytes so far end with a complete request, so that the connection may close without losing one.
+    /// Whether there are no bytes of an incomplete request, so that the connection may close without losing one.
     var isBetweenRequests: Bool { state == .head && pendingCount == 0 }
 
     /// Returns the next event, or `nil` if more bytes are needed.
@@ -123,7 +123,7 @@ struct RequestParser: Sendable {
                 let length = try Self.chunkLength(line)
                 state = length == 0 ? .trailers(head) : .chunk(head, length: length)
             case .chunk(let head, let length):
-                // Compared without adding: the client chooses the length, which may be as large as an `Int` gets.
+                // Don't add to `length`: the client chooses it, so the sum could overflow.
                 guard buffer.count - cursor - 2 >= length else { return nil }
                 chunks.append(contentsOf: buffer[cursor..<cursor + length])
                 cursor += length
@@ -134,7 +134,7 @@ struct RequestParser: Sendable {
                 state = .chunkLine(head)
             case .trailers(let head):
                 guard buffer.count - cursor >= 2 else { return nil }
-                // The empty line stands behind the last chunk, or behind the fields.
+                // An empty line follows either the last chunk directly, or the trailer fields.
                 let hasFields = !buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd)
                 guard let bytes = try take(upTo: hasFields ? Self.headEnd : Self.lineEnd) else { return nil }
                 guard hasFields else { return finish(head, body: chunks) }
@@ -157,7 +157,7 @@ struct RequestParser: Sendable {
 // MARK: - Head
 
 extension RequestParser {
-    /// The reason why bytes are malformed, and the status of the response.
+    /// The reason why bytes are malformed, and the status to respond with.
     struct ParseError: Error {
         var status: HTTPStatus
         var reason: String
@@ -171,13 +171,13 @@ extension RequestParser {
     private static let lineEnd = [UInt8]("\r\n".utf8)
     private static let headEnd = [UInt8]("\r\n\r\n".utf8)
 
-    /// Returns the state that follows a head: how the end of the body is found (RFC 9112, 6.3).
+    /// Returns the state after a head, which depends on how the message body is delimited (RFC 9112, 6.3).
     private static func bodyState(of head: Head) throws(ParseError) -> State {
         let codings = head.headers[values: .transferEncoding]
         let lengths = head.headers[values: .contentLength]
         guard !codings.isEmpty else {
             guard let first = lengths.first else { return .fixedBody(head, length: 0) }
-            // Int's own parser would accept a sign.
+            // `Int(_:)` would accept a sign.
             guard lengths.count == 1, first.utf8.allSatisfy(ASCII.isDigit), let length = Int(first) else {
                 throw ParseError("Content-Length is no single number")
             }
@@ -191,7 +191,7 @@ extension RequestParser {
         return .chunkLine(head)
     }
 
-    /// Returns the head, once its empty line has arrived; empty lines before it are skipped (RFC 9112, 2.2).
+    /// Returns the head, once its empty line has arrived; skips empty lines before it (RFC 9112, 2.2).
     private mutating func takeHead() throws(ParseError) -> Head? {
         while buffer.count - cursor >= 2, buffer[cursor..<cursor + 2].elementsEqual(Self.lineEnd) {
             (cursor, scannedEnd) = (cursor + 2, cursor + 2)
@@ -216,19 +216,19 @@ extension RequestParser {
         return Head(method: HTTPMethod(words[0]), target: words[1], version: words[2], headers: headers)
     }
 
-    /// Parses the length of a chunk: hexadecimal digits, then extensions, which are ignored (RFC 9112, 7.1).
+    /// Parses the size of a chunk: hexadecimal digits, followed by extensions, which are ignored (RFC 9112, 7.1).
     private static func chunkLength(_ line: ArraySlice<UInt8>) throws(ParseError) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
-        // Int's own parser would accept a sign.
+        // `Int(_:radix:)` would accept a sign.
         guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }),
             let length = Int(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw ParseError("a chunk's length is no hexadecimal number") }
         return length
     }
 
-    /// Returns the bytes before a delimiter, and skips both; `nil` if it hasn't arrived.
+    /// Returns the bytes before a delimiter, and skips both; returns `nil` if the delimiter hasn't arrived yet.
     ///
-    /// Bytes that were scannedEnd before aren't scannedEnd again, except for the last ones, which may begin the delimiter.
+    /// The search continues where the last one ended, except for a few bytes that may be the start of the delimiter.
     private mutating func take(upTo delimiter: [UInt8]) throws(ParseError) -> ArraySlice<UInt8>? {
         var position = max(scannedEnd, cursor)
         while let candidate = buffer[position...].firstIndex(of: delimiter[0]),
@@ -249,7 +249,7 @@ extension RequestParser {
         ParseError("more than \(maximumHeadSize) bytes of head", status: .requestHeaderFieldsTooLarge)
     }
 
-    /// Returns the lines of a head, of which there is at least one; each but the last ends with CRLF.
+    /// Returns the lines of a head, at least one; all but the last must end with CRLF.
     private static func lines(of head: ArraySlice<UInt8>) throws(ParseError) -> [ArraySlice<UInt8>] {
         var lines = head.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
         for index in lines.indices.dropFirst() {

@@ -5,13 +5,13 @@ import Dispatch
 import Foundation
 import Requests
 
-/// The state, the listener and the stop signal that the threads of a server share.
+/// The state, the listener, and the stop signal that the threads of a server share.
 final class ServerCore: Sendable {
     struct State: Sendable {
         var handler: MockServer.Handler?
         var routes: [Route] = []
         var queue: [StubResponse] = []
-        /// Whether an source may be due before the body; otherwise heads needn't be checked for one.
+        /// Whether any response may be due before the request's content; otherwise, request heads needn't be checked.
         var hasEarlyResponse = false
         var requests: [ReceivedRequest] = []
         var maximumRecordedRequests = Int.max
@@ -24,12 +24,12 @@ final class ServerCore: Sendable {
     let state: AwaitableState<State>
     let configuration: MockServer.Configuration
     let port: Int
-    /// Becomes readable when the server stops; part of every `poll`.
+    /// Signals that the server stops; every `poll` includes it.
     let stopSignal: Wakeup
-    /// Opens when the server stops; ends the waits of handlers.
+    /// The gate that opens when the server stops, and ends the waits of handlers.
     let stopGate = Gate()
     private let listener: Socket
-    /// Becomes readable when a connection ends; `nil` without a limit to connections.
+    /// Signals that a connection was closed; `nil` if connections aren't limited.
     private let connectionClosedSignal: Wakeup?
     /// The group of all running threads.
     private let threads = DispatchGroup()
@@ -40,12 +40,14 @@ final class ServerCore: Sendable {
         stopSignal = try Wakeup()
         connectionClosedSignal = configuration.maximumConnections == nil ? nil : try Wakeup()
         (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
-        state = AwaitableState(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
-        // Entered here, so that a stop before the start waits for the thread that closes the listener.
+        state = AwaitableState(
+            State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests))
+        )
+        // Enter the group here, so that a stop before the start waits for the thread that closes the listener.
         threads.enter()
     }
 
-    /// Starts to accept connections; called once.
+    /// Starts accepting connections; must be called once.
     func start() {
         startThread("accept") { [self] in
             acceptConnections()
@@ -55,17 +57,17 @@ final class ServerCore: Sendable {
     }
 
     func stop() {
-        // The handler and the routes may hold the server: they are removed here, and deallocated outside the lock.
-        let answers = state.withLock { state in
-            let former = (state.handler, state.routes, state.queue)
+        // The handler and the routes may retain the server. Remove them here, and deallocate them outside the lock.
+        let previous = state.withLock { state in
+            let removed = (state.handler, state.routes, state.queue)
             state.isStopped = true
             (state.handler, state.routes, state.queue) = (nil, [], [])
-            return former
+            return removed
         }
-        defer { withExtendedLifetime(answers) {} }
+        defer { withExtendedLifetime(previous) {} }
         stopSignal.signal()
         stopGate.open()
-        // A handler that stops its own server would wait for itself.
+        // A handler that stops its own server must not wait for itself.
         if Gate.currentStopGate !== stopGate { threads.wait() }
     }
 
@@ -81,19 +83,19 @@ final class ServerCore: Sendable {
             case .none:
                 break
             case .exhausted:
-                // The listener stays readable: without a pause this would be a busy loop.
+                // The listener remains readable, so the loop would be busy without a pause.
                 var stop = [stopSignal.pollDescriptor]
                 _ = awaitReadiness(&stop, until: .now + .milliseconds(5))
             }
         }
     }
 
-    /// Waits until one more connection is allowed; returns `false` if the server stops meanwhile.
+    /// Waits until another connection is allowed; returns `false` if the server stops first.
     private func waitForConnectionSlot() -> Bool {
         guard let connectionClosedSignal, let limit = configuration.maximumConnections else { return true }
         var descriptors = [connectionClosedSignal.pollDescriptor, stopSignal.pollDescriptor]
         while true {
-            // Cleared before the check: a connection that ends after it wakes the wait.
+            // Clear the signal before the check, so that a connection that closes after the check ends the wait.
             connectionClosedSignal.clear()
             if state.withLock({ $0.openCount }) < max(1, limit) { return true }
             guard awaitReadiness(&descriptors), descriptors[1].revents == 0 else { return false }
@@ -120,13 +122,13 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Records that a connection is no longer open: it is closed, or its client has ended its side and may only read.
+    /// Records that a connection no longer counts as open, because it was closed, or its client ended its side.
     func recordClosedConnection() {
         state.withLock { $0.openCount -= 1 }
         connectionClosedSignal?.signal()
     }
 
-    /// Records a request whose head has arrived, and returns its response if that doesn't wait for the body.
+    /// Records a request whose head has arrived, and returns its response, if it doesn't wait for the content.
     func respondEarly(
         to message: @autoclosure () -> RequestParser.Message,
         on connection: Int
@@ -135,7 +137,8 @@ final class ServerCore: Sendable {
         let message = message()
         return state.withLock { state in
             var request = ReceivedRequest(message, connection: connection, index: state.requestCount)
-            guard state.respondsEarly(to: request), case .scripted(let responses) = state.takeResponseSource(for: &request),
+            guard state.respondsEarly(to: request),
+                case .scripted(let responses) = state.takeResponseSource(for: &request),
                 let response = responses.first
             else { return nil }
             state.record(request)
@@ -143,7 +146,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Records a complete request and returns its response.
+    /// Records a complete request, and returns its response.
     func respond(to message: RequestParser.Message, on connection: Int) -> (ReceivedRequest, StubResponse) {
         let (request, source) = state.withLock { state in
             var request = ReceivedRequest(message, connection: connection, index: state.requestCount)
@@ -178,19 +181,19 @@ extension ReceivedRequest {
         (self.connection, self.index) = (connection, index)
     }
 
-    /// Whether the client lets the connection stay open (RFC 9112, 9.3); always `false` for HTTP/1.0.
+    /// Whether the client allows the connection to stay open (RFC 9112, 9.3); always `false` for HTTP/1.0.
     var keepsAlive: Bool { version != "HTTP/1.0" && !headers.requestsClose }
 }
 
 extension HTTPHeaders {
-    /// Whether the connection is to close after the message: `close` is an option of `Connection` (RFC 9110, 7.6.1).
+    /// Whether the connection must close after the message, according to the `Connection` field (RFC 9110, 7.6.1).
     var requestsClose: Bool {
         FieldScanner.members(of: self[values: .connection]).contains { $0.equalsIgnoringASCIICase("close") }
     }
 }
 
 extension ServerCore.State {
-    /// Counts a request, and records it as long as there is room.
+    /// Counts a request, and records it unless the maximum number is reached.
     mutating func record(_ request: ReceivedRequest) {
         requestCount += 1
         if requests.count < maximumRecordedRequests { requests.append(request) }

@@ -3,35 +3,35 @@
 
 import Foundation
 
-/// A TCP socket on the loopback interface, non-blocking and closed on exec.
+/// A non-blocking TCP socket on the loopback interface, with close-on-exec.
 ///
-/// It is a descriptor with names for the calls. The code that made or accepted it closes it, once, and no other thread
-/// uses it. The system reuses descriptors, so a second close could close another connection.
+/// The structure only wraps a descriptor. The code that created or accepted the socket must close it exactly once, and
+/// no other thread may use it, because the system reuses descriptors: a second close could close another connection.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// The outcome of an attempt to move bytes.
+    /// The outcome of reading or writing bytes.
     enum Transfer: Equatable {
-        /// The count of bytes that were moved.
+        /// The number of bytes that were read or written.
         case moved(Int)
-        /// Nothing can be moved now.
+        /// Nothing can be read or written now.
         case blocked
-        /// The peer has sent its last byte; it may still read.
+        /// The peer has ended its side of the connection; it may still read.
         case finished
-        /// Nothing can be moved any more: the connection is broken.
+        /// The connection is broken.
         case ended
     }
 
-    /// The outcome of an attempt to accept a connection.
+    /// The outcome of accepting a connection.
     enum Acceptance {
         case accepted(Socket)
-        /// No connection is waiting, or the waiting one has disconnected.
+        /// No connection is pending, or the pending connection has disconnected.
         case none
         /// The process or the system has no descriptors left.
         case exhausted
     }
 
-    /// Opens a listener on a port of 127.0.0.1; 0 chooses a free port.
+    /// Opens a listener on a port of 127.0.0.1; port 0 chooses a free port.
     static func listener(port: UInt16 = 0, backlog: Int32) throws(SystemError) -> (socket: Socket, port: Int) {
         let descriptor = makeStreamSocket()
         guard descriptor >= 0 else { throw SystemError("socket", errno) }
@@ -43,7 +43,8 @@ struct Socket: Sendable {
         #endif
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        // A fixed port may have connections of an earlier server in TIME_WAIT; a port chosen by the system never has.
+        // A fixed port may have connections of an earlier server in TIME_WAIT; a port that the system chooses never
+        // does.
         if port != 0 { socket.set(SO_REUSEADDR, of: SOL_SOCKET, to: Int32(1)) }
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let failure: SystemError? = withUnsafeMutablePointer(to: &address) { pointer in
@@ -63,7 +64,7 @@ struct Socket: Sendable {
         return (socket, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// Accepts a waiting connection, without Nagle's algorithm, so that each piece of a script is sent at once.
+    /// Accepts a pending connection, with Nagle's algorithm disabled so that each step of a script is sent immediately.
     func acceptConnection() -> Acceptance {
         let descriptor = acceptStreamSocket(from: descriptor)
         guard descriptor >= 0 else {
@@ -79,17 +80,17 @@ struct Socket: Sendable {
         transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
     }
 
-    /// Sends as many bytes as the buffer takes; never raises SIGPIPE.
+    /// Sends as many bytes as fit into the socket's buffer; never raises SIGPIPE.
     func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         transfer { sendQuietly(descriptor, bytes.baseAddress, bytes.count) }
     }
 
-    /// Sends a FIN: the peer reads to the end, and may still send.
+    /// Sends a FIN; the peer reads everything that was sent, and may still send.
     func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes ``dispose()`` send a RST instead of a FIN.
+    /// Configures the socket so that ``dispose()`` sends a RST instead of a FIN.
     func resetOnDisposal() {
         set(SO_LINGER, of: SOL_SOCKET, to: linger(l_onoff: 1, l_linger: 0))
     }
@@ -127,10 +128,10 @@ extension Socket {
     }
 }
 
-/// A signal that wakes a thread in `poll`: a pipe that becomes readable, and stays so until it is cleared.
+/// A signal that wakes a thread from `poll`, implemented as a pipe that stays readable until the signal is cleared.
 ///
-/// The descriptors live as long as the object. A late signal, from a gate that is just being opened, holds the object,
-/// and so never writes to a descriptor that is in use elsewhere by then.
+/// The descriptors live as long as the object. A late signal, from a gate that is being opened, retains the object, so
+/// it never writes to a descriptor that the system has reused.
 final class Wakeup: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -146,19 +147,19 @@ final class Wakeup: Sendable {
         close(writing)
     }
 
-    /// Wakes the thread that polls, now or later.
+    /// Wakes the polling thread, now or at its next `poll`.
     func signal() {
         var byte: UInt8 = 1
         _ = write(writing, &byte, 1)
     }
 
-    /// Clears every signal so far; only for the thread that polls.
+    /// Clears all signals so far; only the polling thread may call this.
     func clear() {
         var byte: UInt8 = 0
         while read(reading, &byte, 1) == 1 {}
     }
 
-    /// The entry that a thread adds to its `poll`.
+    /// The entry for the polling thread's `poll`.
     var pollDescriptor: pollfd {
         pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
     }

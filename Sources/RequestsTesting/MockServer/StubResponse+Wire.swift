@@ -5,15 +5,15 @@ import Foundation
 import Requests
 
 extension StubResponse {
-    /// One step of a script: what a ``MockServer`` does with its connection.
+    /// A step of a script that a ``MockServer`` performs on a connection.
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
-        /// Waits for a time; the connection ends if the client leaves meanwhile, or the server stops.
+        /// Waits for a time; the connection ends if the client disconnects or the server stops before.
         case pause(Duration)
-        /// Waits until the gate is open; the connection ends if the client leaves meanwhile, or the server stops.
+        /// Waits until the gate is open; the connection ends if the client disconnects or the server stops before.
         case waitFor(Gate)
-        /// Does nothing more, until the client leaves or the server stops.
+        /// Stalls until the client disconnects or the server stops.
         case stall
         /// Closes the connection with a FIN.
         case close
@@ -21,30 +21,31 @@ extension StubResponse {
         case reset
     }
 
-    // MARK: What only a server can do
+    // MARK: Server-only responses
 
-    /// The steps as they are, each ``Step/send(_:)`` one write, and nothing added to them.
+    /// Creates a response from steps, which are performed verbatim: each ``Step/send(_:)`` is one write, and nothing is
+    /// added.
     ///
     /// ```swift
     /// .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Len".utf8)), .pause(.milliseconds(5)), .reset])
     /// ```
     ///
-    /// For a ``MockServer``: other transports have no bytes, and end the request with the error `unsupported`, as they
-    /// do for ``raw(_:keepsAlive:)-(String,_)`` and ``early``. Modifiers count the bytes of the `send` steps as the
-    /// content.
+    /// Requires a ``MockServer``. Other transports don't send bytes, so the request fails with the error `unsupported`,
+    /// as for ``raw(_:keepsAlive:)-(String,_)`` and ``early``. For modifiers, the content consists of the bytes of all
+    /// `send` steps.
     ///
     /// - Parameters:
     ///   - steps: The steps.
-    ///   - keepsAlive: Whether the connection may be used again, unless the client asks for its end.
+    ///   - keepsAlive: Whether the connection may be reused, unless the client requests to close it.
     /// - Returns: The response.
     public static func script(_ steps: [Step], keepsAlive: Bool = true) -> StubResponse {
         var response = StubResponse(status: nil)
-        var pieces: [Data] = []
+        var writes: [Data] = []
         var count = 0
         for step in steps {
             switch step {
             case .send(let data):
-                pieces.append(data)
+                writes.append(data)
                 count += data.count
             case .pause(let duration): response.add(.wait(duration), at: count)
             case .waitFor(let gate): response.add(.hold(gate), at: count)
@@ -53,29 +54,32 @@ extension StubResponse {
             case .reset: response.add(.reset, at: count)
             }
         }
-        (response.content, response.closes) = (.raw(pieces), !keepsAlive)
+        (response.content, response.closes) = (.raw(writes), !keepsAlive)
         return response
     }
 
-    /// Bytes of any kind, garbage included, sent in one write; then the connection closes, unless it is kept alive.
+    /// Creates a response from arbitrary bytes, which are sent in one write; then the connection closes, unless it is
+    /// kept alive.
     ///
-    /// For a ``MockServer``, as ``script(_:keepsAlive:)`` is.
+    /// Requires a ``MockServer``, like ``script(_:keepsAlive:)``.
     public static func raw(_ bytes: Data, keepsAlive: Bool = false) -> StubResponse {
         .script([.send(bytes)], keepsAlive: keepsAlive)
     }
 
-    /// Text of any kind, garbage included, sent in one write; then the connection closes, unless it is kept alive.
+    /// Creates a response from arbitrary text, which is sent in one write; then the connection closes, unless it is
+    /// kept alive.
     ///
-    /// For a ``MockServer``, as ``script(_:keepsAlive:)`` is.
+    /// Requires a ``MockServer``, like ``script(_:keepsAlive:)``.
     public static func raw(_ text: String, keepsAlive: Bool = false) -> StubResponse {
         .raw(Data(text.utf8), keepsAlive: keepsAlive)
     }
 
-    /// The response as soon as the head of a request is there: a server that refuses an upload, or breaks it off.
+    /// The same response, sent as soon as the head of a request has arrived, as by a server that rejects or aborts an
+    /// upload.
     ///
-    /// No `100 Continue` is sent, and the connection closes afterwards. The request is recorded without a body, with
-    /// those of its bytes that had come. Works for routes and queues of fixed responses, since a handler decides only
-    /// once it has the whole request.
+    /// No `100 Continue` is sent, and the connection closes after the response. The request is recorded without a body,
+    /// but with the bytes that were received. Early responses work in routes and in the queue, but not in handlers,
+    /// which run only after the request is complete.
     ///
     /// ```swift
     /// server.route(.post, "/photos", .status(.contentTooLarge).early)
@@ -83,12 +87,12 @@ extension StubResponse {
     /// server.route(.post, "/music", .never.early)       // reads a few megabytes, then the client has to wait
     /// ```
     ///
-    /// For a ``MockServer``, as ``script(_:keepsAlive:)`` is.
+    /// Requires a ``MockServer``, like ``script(_:keepsAlive:)``.
     public var early: StubResponse {
         closing.changing { $0.isEarly = true }
     }
 
-    /// The steps with which a server answers the request, which may be the last that its connection carries.
+    /// Returns the steps of the response for a server; `isLast` is whether the server closes the connection after it.
     func steps(for request: ReceivedRequest, isLast: Bool = false) -> [StubPlan.Step] {
         let closes = isLast || !keepsAlive || !request.keepsAlive
         do {
@@ -99,16 +103,18 @@ extension StubResponse {
         }
     }
 
-    /// Whether the connection may be used again after the response, unless the client asks for its end.
+    /// Whether the connection may be reused after the response, unless the client requests to close it.
     var keepsAlive: Bool { !closes && !headers.requestsClose }
 }
 
 // MARK: - Rendering
 
 extension StubPlan {
-    /// The steps of a server: the head and the framing are content, which leaves in one write with what follows it.
+    /// Returns the steps for a server, with the head and the chunk framing as part of the content.
     ///
-    /// - Throws: The error of a failure that a server has no bytes for.
+    /// The head and the framing are sent in one write with the content that follows them.
+    ///
+    /// - Throws: The error of a failure that a server can't simulate.
     fileprivate func rendered(_ pace: StubResponse.Pace) throws -> [Step] {
         var result: [Step] = []
         var (bytes, isFirst) = (Data(), true)
@@ -120,10 +126,10 @@ extension StubPlan {
         for step in steps {
             switch step {
             case .head(let status, let headers): bytes = headers.head(of: status)
-            case .content(let pieces):
-                if let size = pieces.startedChunk { bytes += Data("\(String(size, radix: 16))\r\n".utf8) }
-                bytes = bytes.isEmpty ? pieces.data : bytes + pieces.data
-                if pieces.endsChunk { bytes += Data("\r\n".utf8) }
+            case .content(let fragments):
+                if let size = fragments.startedChunk { bytes += Data("\(String(size, radix: 16))\r\n".utf8) }
+                bytes = bytes.isEmpty ? fragments.data : bytes + fragments.data
+                if fragments.endsChunk { bytes += Data("\r\n".utf8) }
                 flush()
             case .finish(let trailers):
                 if let trailers { bytes += Data("0\r\n\(trailers.wireText)\r\n".utf8) }
@@ -145,12 +151,12 @@ extension StubPlan {
 }
 
 extension HTTPHeaders {
-    /// The status line and the fields, up to and including the empty line.
+    /// Returns the status line and the header fields, including the empty line after them.
     func head(of status: HTTPStatus) -> Data {
         Data("HTTP/1.1 \(status.code) \(status.name ?? "")\r\n\(wireText)\r\n".utf8)
     }
 
-    /// The fields as they stand on the wire, a line each.
+    /// The fields in the format of HTTP/1.1, one per line.
     var wireText: String {
         map { "\($0.name.rawValue): \($0.value)\r\n" }.joined()
     }

@@ -3,10 +3,11 @@
 
 import Requests
 
-/// A random number generator that repeats its numbers in every run: for jitter, identifiers and test input.
+/// A seeded random number generator for jitter, identifiers and test input, which returns the same numbers in every
+/// run.
 ///
-/// Pass it to a client, and its delays are known in advance. Or generate test input from it, and a failing test can be
-/// run again with the same seed:
+/// Pass it to a client to make its delays predictable. Or generate test input with it, so that you can repeat a failing
+/// test with the same seed:
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: url) { $0.random = .seeded(7) }
@@ -15,17 +16,17 @@ import Requests
 /// let size = Int.random(in: 0...300, using: &random)
 /// ```
 ///
-/// A seed gives the same numbers on every platform and in every version: those of SplitMix64. They suit tests, but
-/// nothing that has to be secret.
+/// A seed yields the same numbers on every platform and in every version, because the algorithm is fixed (SplitMix64).
+/// The numbers suit tests, but not secrets.
 public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
     private var state: UInt64
 
-    /// Makes a generator; the same seed gives the same numbers.
+    /// Creates a generator; equal seeds yield equal numbers.
     public init(_ seed: UInt64) {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -38,10 +39,10 @@ public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
 // MARK: - Seeded
 
 extension RandomSource {
-    /// The numbers of a ``SeededRandom``, shared by all users of this source.
+    /// Creates a source of the numbers of a ``SeededRandom``, which all users of the source share.
     ///
-    /// The first user gets the first number. To know the numbers of one request, make sure that nothing else uses the
-    /// source meanwhile.
+    /// The first user gets the first number. To predict the numbers of one request, make sure that nothing else uses
+    /// the source at the same time.
     public static func seeded(_ seed: UInt64) -> RandomSource {
         RandomSource(SeededRandom(seed))
     }

@@ -4,7 +4,7 @@
 import Requests
 
 extension AwaitableState {
-    /// Waits for the first recorded request.
+    /// Waits for the first recorded request, and returns it.
     func awaitRequest(
         _ limit: Duration,
         _ callSite: CallSite,
@@ -16,7 +16,7 @@ extension AwaitableState {
         return first
     }
 
-    /// Waits for the first `count` recorded requests.
+    /// Waits for the first `count` recorded requests, and returns them.
     func awaitRequests(
         _ count: Int,
         _ limit: Duration,

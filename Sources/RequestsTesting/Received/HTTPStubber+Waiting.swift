@@ -4,7 +4,7 @@
 import Requests
 
 extension HTTPStubber {
-    /// Waits until a request was received; returns at once if one already was.
+    /// Waits until a request was received; returns immediately if one already was.
     ///
     /// ```swift
     /// async let menu = client.fetch(Get<Menu>("menu"))
@@ -13,10 +13,10 @@ extension HTTPStubber {
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Returns: The first request, whether a stub matches it or not.
-    /// - Throws: ``WaitTimeoutError`` if it doesn't come in time; `CancellationError` if the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if no request arrives in time; `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
         timeout limit: Duration = .seconds(30),
@@ -26,15 +26,16 @@ extension HTTPStubber {
         try await state.awaitRequest(limit, CallSite(file, line), of: "the stubber") { $0.requests }
     }
 
-    /// Waits until at least `count` requests were received; returns at once if they already were.
+    /// Waits until at least `count` requests were received; returns immediately if they already were.
     ///
     /// - Parameters:
-    ///   - count: The number of requests; less than 1 waits for nothing.
+    ///   - count: The number of requests; with less than 1, the method returns immediately.
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Returns: The first `count` requests, whether stubs match them or not.
-    /// - Throws: ``WaitTimeoutError`` if they don't come in time; `CancellationError` if the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if the requests don't arrive in time; `CancellationError` if the task is
+    ///   cancelled.
     @discardableResult
     public func awaitRequests(
         _ count: Int,

@@ -4,15 +4,15 @@
 import Requests
 
 extension InMemoryTransport {
-    /// Waits until a request was sent; returns at once if one already was.
+    /// Waits until a request was sent; returns immediately if one already was.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Returns: The first request.
-    /// - Throws: ``WaitTimeoutError`` if it doesn't come in time, as it never does if the transport doesn't record its
-    ///   requests; `CancellationError` if the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if no request is recorded in time, which always happens if the transport doesn't
+    ///   record requests; `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
         timeout limit: Duration = .seconds(30),
@@ -22,16 +22,16 @@ extension InMemoryTransport {
         try await recorded.awaitRequest(limit, CallSite(file, line), of: "the transport") { $0 }
     }
 
-    /// Waits until at least `count` requests were sent; returns at once if they already were.
+    /// Waits until at least `count` requests were sent; returns immediately if they already were.
     ///
     /// - Parameters:
-    ///   - count: The number of requests; less than 1 waits for nothing.
+    ///   - count: The number of requests; with less than 1, the method returns immediately.
     ///   - limit: The maximum time to wait; 30 seconds by default.
-    ///   - file: The file of the wait.
-    ///   - line: The line of the wait.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
     /// - Returns: The first `count` requests.
-    /// - Throws: ``WaitTimeoutError`` if they don't come in time, as they never do if the transport doesn't record its
-    ///   requests; `CancellationError` if the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` if the requests aren't recorded in time, which always happens if the transport
+    ///   doesn't record requests; `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequests(
         _ count: Int,

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A request as an ``InMemoryTransport``, an ``HTTPStubber``, a ``MockServer`` or an ``ExchangeRecorder`` received it,
+/// A request that an ``InMemoryTransport``, an ``HTTPStubber``, a ``MockServer`` or an ``ExchangeRecorder`` received,
 /// with its content in memory.
 ///
 /// ```swift
@@ -13,7 +13,8 @@ import Requests
 /// #expect(order.text == "eggs")
 /// ```
 ///
-/// The last properties are those of a connection: only a ``MockServer`` sets them.
+/// Only a ``MockServer`` sets ``version``, ``trailers``, ``rawBytes``, ``connection`` and ``index``, which describe the
+/// bytes on its connections.
 public struct ReceivedRequest: Sendable {
     private enum Address: Sendable {
         case url(URL)
@@ -23,36 +24,37 @@ public struct ReceivedRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
     private var address: Address
-    /// The header fields in their order, including repeated ones.
+    /// The header fields in order, including repeated ones.
     public var headers: HTTPHeaders
-    /// The content without its framing; empty if there is none, if ``isBodyHidden``, or if the response was
-    /// ``StubResponse/early``.
+    /// The content without its framing; empty if there is none, if ``isBodyHidden`` is true, or for an
+    /// ``StubResponse/early`` response.
     public var body: Data
-    /// Whether there may be content that can't be read.
+    /// Whether the request may have content that can't be read.
     ///
-    /// This is so for upload tasks of `URLSession` on Linux, which hide their content from a `URLProtocol`.
+    /// This is true for upload tasks of `URLSession` on Linux, which hide their content from a `URLProtocol`.
     public var isBodyHidden = false
-    /// The values that the URI template of the stub, the route or the expectation found in the address.
+    /// The values that the URI template of the stub, the route or the expectation extracted from the URL.
     public var variables: [String: URITemplate.Value] = [:]
-    /// The request as the transport got it, with the settings that aren't sent, such as its timeout; `nil` at a server.
+    /// The request that the transport received, including settings that aren't sent, such as the timeout; `nil` on a
+    /// server.
     ///
-    /// That of an ``ExchangeRecorder`` has no body.
+    /// An ``ExchangeRecorder`` removes its body.
     public private(set) var transportRequest: TransportRequest?
-    /// The version as in the request line: `HTTP/1.1`.
+    /// The HTTP version in the request line, such as `HTTP/1.1`.
     public var version = "HTTP/1.1"
-    /// The fields after the last chunk; empty if the body wasn't chunked.
+    /// The trailer fields after the last chunk; empty if the content wasn't chunked.
     public var trailers: HTTPHeaders = []
-    /// Every byte of the request as received, head and framing included.
+    /// All bytes of the request as received, including the head and the framing.
     public var rawBytes = Data()
-    /// The number of the connection, counted from 0: two requests with the same number shared it.
+    /// The index of the connection, starting at 0; requests with the same index shared a connection.
     public var connection = 0
-    /// The number of the request on the server, counted from 0 in the order in which requests were complete.
+    /// The index of the request on the server, starting at 0, in the order in which requests were complete.
     public var index = 0
 
-    /// Makes a request, to test a condition of your own.
+    /// Creates a request, for example to test a custom condition.
     ///
     /// - Parameters:
-    ///   - url: The address.
+    ///   - url: The URL.
     ///   - method: The method; `GET` by default.
     ///   - headers: The header fields; none by default.
     ///   - body: The content; none by default.
@@ -66,7 +68,7 @@ public struct ReceivedRequest: Sendable {
         address = .target(target)
     }
 
-    /// The address, absolute; at a server, it is made from the target and the `Host`.
+    /// The absolute URL; on a server, it is built from the request target and the `Host` field.
     public var url: URL {
         get {
             switch address {
@@ -79,27 +81,26 @@ public struct ReceivedRequest: Sendable {
         set { address = .url(newValue) }
     }
 
-    /// The request target as in the request line: `/recipes/1?x=1`, or anything else that a client has sent to a
-    /// server.
+    /// The request target in the request line, such as `/recipes/1?x=1`, or whatever else a client sent to a server.
     public var target: String {
         switch address {
         case .target(let target): return target
         case .url(let url):
-            let pieces = AddressComponents(url)
-            return pieces.path + (pieces.query.map { "?\($0)" } ?? "")
+            let components = AddressComponents(url)
+            return components.path + (components.query.map { "?\($0)" } ?? "")
         }
     }
 
-    /// The value of a variable of the URI template; `nil` if the address omits it.
+    /// The value of a variable of the URI template; `nil` if the URL omits it.
     public subscript(variable: String) -> String? {
         guard case .string(let value)? = variables[variable] else { return nil }
         return value
     }
 
-    /// The target up to the query, percent-encoded; `/` if it is empty.
+    /// The request target without the query, percent-encoded; `/` if it is empty.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The parameters of the address, in their order.
+    /// The query parameters, in order.
     public var query: Query {
         Query(percentEncoded: String(target.drop { $0 != "?" }.dropFirst()))
     }
@@ -107,10 +108,10 @@ public struct ReceivedRequest: Sendable {
     /// The content as text; invalid UTF-8 becomes U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The content as the items of a form, `application/x-www-form-urlencoded`.
+    /// The content as the items of a form in the `application/x-www-form-urlencoded` format.
     public var form: Query { Query(percentEncoded: text, spaces: .plus) }
 
-    /// The content, decoded from JSON.
+    /// Decodes the content from JSON.
     ///
     /// - Throws: The error of the decoder, usually a `DecodingError`.
     public func decoded<Value: Decodable>(
@@ -122,21 +123,21 @@ public struct ReceivedRequest: Sendable {
 }
 
 extension ReceivedRequest: CustomStringConvertible {
-    /// The method and the address, without credentials, secret parts of the path and the values of the query, which may
-    /// be secrets.
+    /// The method and the URL, without parts that may be secret: credentials, secret parts of the path, and query
+    /// values.
     public var description: String { "\(method.rawValue.shortened(to: 16)) \(redactedAddress.shortened(to: 256))" }
 
-    /// The address, without credentials and the values of the query.
+    /// The URL without credentials and query values.
     var redactedAddress: String {
-        var pieces = AddressComponents(url)
-        pieces.path = Redaction.address(pieces.path)
-        pieces.query = pieces.query.map { Query(percentEncoded: $0).description }
-        return pieces.text
+        var components = AddressComponents(url)
+        components.path = Redaction.address(components.path)
+        components.query = components.query.map { Query(percentEncoded: $0).description }
+        return components.text
     }
 }
 
 extension ReceivedRequest: CustomReflectable {
-    /// A mirror of the description, with the fields and the byte count of the content.
+    /// A mirror with the description, the header fields, and the byte count of the content.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": description, "headers": headers, "bodySize": body.count])
     }
@@ -145,13 +146,14 @@ extension ReceivedRequest: CustomReflectable {
 // MARK: - Reading
 
 extension ReceivedRequest {
-    /// Makes the request without its content.
+    /// Creates a received request without its content.
     init(_ request: TransportRequest) {
         self.init(url: request.url, method: request.method, headers: request.headers)
         transportRequest = request
     }
 
-    /// Makes the request with its content; `nil` if that has to be read from a file or a stream first.
+    /// Creates a received request with its content; returns `nil` if the content must first be read from a file or a
+    /// stream.
     ///
     /// - Throws: The error of a body that can't be encoded.
     init?(inMemory request: TransportRequest) throws {
@@ -163,7 +165,7 @@ extension ReceivedRequest {
         }
     }
 
-    /// Reads the content of a request to its end; returns `nil` if the transfer was cancelled meanwhile.
+    /// Reads the content of a request to its end; returns `nil` if the transfer is cancelled before.
     ///
     /// - Throws: The error of a body that can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> ReceivedRequest? {

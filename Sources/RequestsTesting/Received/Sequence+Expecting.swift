@@ -11,11 +11,12 @@ extension Sequence<ReceivedRequest> {
     /// ```
     ///
     /// - Parameters:
-    ///   - conditions: The conditions, as those of a stub.
-    ///   - file: The file of the expectation.
-    ///   - line: The line of the expectation.
-    /// - Returns: The first such request, with the values of the template's variables.
-    /// - Throws: ``UnmetExpectations``, with the callSite of this call, and why the nearest request doesn't meet them.
+    ///   - conditions: The conditions, which are the same as for stubs.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
+    /// - Returns: The first matching request, with the values of the template's variables.
+    /// - Throws: ``UnmetExpectations``, with the source location of this call, and the reasons why the nearest request
+    ///   doesn't match.
     @discardableResult
     public func expect(
         _ conditions: StubCondition...,
@@ -25,7 +26,7 @@ extension Sequence<ReceivedRequest> {
         try expect(conditions, at: CallSite(file, line))
     }
 
-    /// Checks that at least one of the requests has a method and an address, and meets all of the conditions.
+    /// Checks that at least one of the requests has a method and a URL, and meets all of the conditions.
     ///
     /// ```swift
     /// try server.requests.expect(.post, "/users/{id}", .jsonBody(["name": "Ada"]))
@@ -33,12 +34,13 @@ extension Sequence<ReceivedRequest> {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - template: The address, or what follows its origin, such as `/users/{id}`.
+    ///   - template: The template of the URL, or of the part after its origin, such as `/users/{id}`.
     ///   - conditions: Further conditions.
-    ///   - file: The file of the expectation.
-    ///   - line: The line of the expectation.
-    /// - Returns: The first such request, with the values of the template's variables.
-    /// - Throws: ``UnmetExpectations``, with the callSite of this call, and why the nearest request doesn't meet them.
+    ///   - file: The file of the call, for the error message.
+    ///   - line: The line of the call, for the error message.
+    /// - Returns: The first matching request, with the values of the template's variables.
+    /// - Throws: ``UnmetExpectations``, with the source location of this call, and the reasons why the nearest request
+    ///   doesn't match.
     @discardableResult
     public func expect(
         _ method: HTTPMethod,
@@ -77,7 +79,7 @@ extension Sequence<ReceivedRequest> {
     }
 }
 
-/// A callSite in the source of a test, which the message of a failure names.
+/// A source location in a test, which failure messages mention.
 package struct CallSite: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

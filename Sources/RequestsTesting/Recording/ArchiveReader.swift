@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Reads one entry of an archive, written by any program.
+/// Reads an entry of a HAR archive, which any program may have written.
 struct ArchiveReader {
     private let entry: JSONValue
     private let index: Int
@@ -17,14 +17,14 @@ struct ArchiveReader {
             throw HTTPArchive.Error("entry \(index): request is missing")
         }
         self.request = request
-        // Proxies omit it if there was no response.
+        // Proxies omit the response if there was none.
         response = entry["response"] ?? ["status": 0]
     }
 
     func exchange() throws(HTTPArchive.Error) -> Exchange {
         let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
         var exchange = Exchange(request: try readRequest(), metrics: TransferRecord.Metrics(start: start))
-        // Browsers omit large content and content in files, and write its size.
+        // Browsers omit the content of files and large content, but state its size.
         let statedSize = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
         exchange.requestBodySize += missingByteCount(in: request["postData"]) ?? statedSize ?? 0
         exchange.response = try readResponse()
@@ -36,9 +36,9 @@ struct ArchiveReader {
 
     private func readRequest() throws(HTTPArchive.Error) -> ReceivedRequest {
         let method = try text(request["method"], "request.method")
-        guard method.isToken else { throw fault("request.method", "isn't a method") }
+        guard method.isToken else { throw makeError("request.method", "isn't a method") }
         let address = try text(request["url"], "request.url")
-        guard let url = URL(lenient: address) else { throw fault("request.url", "isn't an address") }
+        guard let url = URL(lenient: address) else { throw makeError("request.url", "isn't an address") }
         let headers = headers(of: request)
         return ReceivedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
     }
@@ -58,9 +58,9 @@ struct ArchiveReader {
     // MARK: Response
 
     private func readResponse() throws(HTTPArchive.Error) -> Exchange.Response? {
-        guard let status = response["status"] else { throw fault("response.status", "is missing") }
+        guard let status = response["status"] else { throw makeError("response.status", "is missing") }
         guard case .integer(let code) = status, (0...999).contains(code) else {
-            throw fault("response.status", "isn't a status")
+            throw makeError("response.status", "isn't a status")
         }
         guard code > 0 else { return nil }
         let headers = headers(of: response)
@@ -81,18 +81,18 @@ struct ArchiveReader {
             let reason = "no response was recorded"
             return hasResponse ? nil : RequestError(.connectionLost, phase: .sending, reason: reason)
         }
-        // Browsers write their own error names here, even beside a complete response.
+        // Browsers write their own error names here, even if the response is complete.
         let code = RequestError.Code.recordable.first { $0.name == name }
         guard code != nil || !hasResponse else { return nil }
         let reason = code == nil ? name.shortened() : nil
         return RequestError(code ?? .connectionLost, phase: hasResponse ? .receiving : .sending, reason: reason)
     }
 
-    // MARK: Pieces
+    // MARK: Values
 
-    /// Reads the fields, without the pseudo-header fields of HTTP/2 (RFC 9113, 8.3).
+    /// Reads the header fields, without the pseudo-header fields of HTTP/2 (RFC 9113, 8.3).
     ///
-    /// Browsers write several fields of one name as lines of one value.
+    /// Browsers write repeated fields as a single value with several lines.
     private func headers(of message: JSONValue) -> HTTPHeaders {
         guard case .array(let fields)? = message["headers"] else { return [] }
         var headers = HTTPHeaders()
@@ -115,11 +115,12 @@ struct ArchiveReader {
     ) throws(HTTPArchive.Error) -> Data {
         if case .string(let name)? = encoding, name.equalsIgnoringASCIICase("base64") {
             guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-                throw fault(field, "isn't base64")
+                throw makeError(field, "isn't base64")
             }
             return data
         }
-        // The text was decoded by its type; the receiver of the response decodes it by the same type.
+        // The archive has decoded text, so encode it with the charset of its type, which the receiver of the content
+        // uses too.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.encoding ?? .utf8
         return charset == .utf8 ? Data(text.utf8) : text.data(using: charset) ?? Data(text.utf8)
     }
@@ -128,18 +129,18 @@ struct ArchiveReader {
         content?["_missing"]?.wholeNumber.map(Self.clamped)
     }
 
-    /// Limits a byte count, so that others can be added without overflow.
+    /// Limits a byte count, so that adding others can't overflow.
     private static func clamped(_ size: Int64) -> Int64 {
         min(max(0, size), 1 << 53)
     }
 
     private func text(_ value: JSONValue?, _ field: String) throws(HTTPArchive.Error) -> String {
-        guard let value else { throw fault(field, "is missing") }
-        guard let text = value.text else { throw fault(field, "isn't a text") }
+        guard let value else { throw makeError(field, "is missing") }
+        guard let text = value.text else { throw makeError(field, "isn't a text") }
         return text
     }
 
-    private func fault(_ field: String, _ reason: String) -> HTTPArchive.Error {
+    private func makeError(_ field: String, _ reason: String) -> HTTPArchive.Error {
         let address = request["url"]?.text.map(Redaction.address)
         let words = [request["method"]?.text?.shortened(to: 16), address?.shortened(to: 128)].compactMap { $0 }
         let label = words.isEmpty ? "" : " (\(words.joined(separator: " ")))"
@@ -160,7 +161,7 @@ extension JSONValue {
 }
 
 extension RequestError.Code {
-    /// The codes with which a transfer can end.
+    /// The error codes with which a transfer can end.
     fileprivate static let recordable: [RequestError.Code] = [
         .cancelled, .timedOut, .deadlineExceeded, .offline, .cannotConnect, .connectionLost, .badResponse, .untrusted,
         .headTooLarge, .bodyTooLarge, .bufferFull, .bodyNotReplayable, .invalidRequest, .encoding, .closed,
@@ -169,10 +170,10 @@ extension RequestError.Code {
 }
 
 extension HTTPArchive {
-    /// The error of an archive that can't be read, or of an entry that can't be replayed: the entry, the field and the
-    /// reason.
+    /// The error of an archive that can't be read, or of an entry that can't be replayed.
     public struct Error: DescribedError, Sendable, Hashable {
-        /// The error in a sentence, such as `entry 3 (GET https://example.com/): response.status is missing`.
+        /// The entry, the field and the reason, such as
+        /// `entry 3 (GET https://example.com/): response.status is missing`.
         ///
         /// Entries are counted from 0, and secrets are redacted.
         public let description: String

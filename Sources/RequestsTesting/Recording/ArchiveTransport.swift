@@ -4,43 +4,43 @@
 import Foundation
 import Requests
 
-/// A transport that replays a file if it exists, and otherwise records requests for that file.
+/// A transport that replays an archive if the file exists, and otherwise records one.
 ///
-/// Run the test once against the real server; from then on, it needs no network:
+/// Run the test once against the real server. From then on, it doesn't need a network:
 ///
 /// ```swift
 /// let archive = try ArchiveTransport(file)
 /// let client = HTTPClient(baseURL: url, transport: archive)
-/// // … run what is tested
+/// // … run the code under test
 /// try archive.save()
 /// ```
 ///
-/// To record again, delete the file, or choose ``Mode/record``. If the network must never be used, as on a build
-/// server, choose ``Mode/replay``: a missing file is then an error. Safe from any thread.
+/// To record again, delete the file, or choose ``Mode/record``. If the network must never be used, such as on a build
+/// server, choose ``Mode/replay``: a missing file is then an error. The transport is thread-safe.
 public final class ArchiveTransport: HTTPTransport {
-    /// The choice between the network and the file.
+    /// When a transport records, and when it replays.
     public enum Mode: Sendable, Hashable {
-        /// Requests go over the network if there is no file.
+        /// Records over the network if the file doesn't exist, and otherwise replays it.
         case automatic
-        /// Requests go over the network, and the file is replaced.
+        /// Records over the network, and replaces the file.
         case record
-        /// Requests never go over the network.
+        /// Replays the file, and never uses the network.
         case replay
     }
 
     private let file: URL
-    /// Records the requests that go over the network; `nil` when replaying.
+    /// The recorder of requests over the network; `nil` when replaying.
     private let recorder: ExchangeRecorder?
     private let stubber = HTTPStubber()
 
-    /// Makes a transport; to replay, it reads the file at once.
+    /// Creates a transport, and reads the file immediately if there is a file to replay.
     ///
     /// - Parameters:
     ///   - file: The URL of the archive, which may not exist yet.
-    ///   - mode: Whether requests go over the network; by default, only if there is no file.
-    ///   - network: The transport that sends them then; by default the best one of the platform.
-    ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
-    ///   - ignored: The parts of an address that may differ from the recorded one; none by default.
+    ///   - mode: Whether to record or to replay; by default, the transport records only if there is no file.
+    ///   - network: The transport that sends recorded requests; by default, the best one of the platform.
+    ///   - matchingBodies: Whether the content of a request must match the recorded content too; `false` by default.
+    ///   - ignored: The URL components that may differ from the recorded ones; none by default.
     /// - Throws: ``HTTPArchive/Error``, or the error of reading the file.
     public init(
         _ file: URL,
@@ -56,25 +56,25 @@ public final class ArchiveTransport: HTTPTransport {
         stubber.replay(try HTTPArchive(contentsOf: file), matchingBodies: matchingBodies, ignoring: ignored)
     }
 
-    /// Whether requests go over the network, and are recorded.
+    /// Whether requests are sent over the network and recorded.
     public var isRecording: Bool { recorder != nil }
 
-    /// All requests so far; when recording, only those that have ended.
+    /// All requests so far; when recording, only those that have completed.
     public var requests: [ReceivedRequest] { recorder?.exchanges.map(\.request) ?? stubber.requests }
 
     /// Writes the recorded exchanges, without secrets; does nothing when replaying.
     ///
-    /// Await the requests first: an exchange that hasn't ended isn't written.
+    /// Await the requests before, because an exchange that hasn't completed isn't written.
     ///
     /// - Throws: The error of writing the file.
     public func save() throws {
         try recorder?.archive.write(to: file)
     }
 
-    /// The capabilities of the transport that sends the requests or replays them.
+    /// The capabilities of the transport that records or replays.
     public var capabilities: TransportCapabilities { transport.capabilities }
 
-    /// Sends the request, or responds to it from the file.
+    /// Sends and records the request, or responds to it from the file.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void

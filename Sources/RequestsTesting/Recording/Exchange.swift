@@ -4,35 +4,35 @@
 import Foundation
 import Requests
 
-/// One request on the wire, with its response or its error.
+/// A request that was sent to a server, with its response or its error.
 ///
-/// A redirect that is followed and a retry are separate exchanges, as on the wire. An ``ExchangeRecorder`` makes
-/// exchanges, an ``HTTPArchive`` stores them, and a test asserts on them:
+/// A followed redirect and a retry are separate exchanges. An ``ExchangeRecorder`` creates exchanges, an
+/// ``HTTPArchive`` stores them, and a test can check them:
 ///
 /// ```swift
 /// try recorder.exchanges.map(\.request).expect(.post, "/users", .jsonBody(["name": "Ada"]))
 /// ```
 public struct Exchange: Sendable {
-    /// The request that was sent, with its content as far as it was kept.
+    /// The request that was sent, with the part of its content that was recorded.
     public var request: ReceivedRequest
-    /// The byte count of the content that was sent; more than the request has here if not all of it was kept.
+    /// The byte count of the content that was sent; larger than the recorded content if that is incomplete.
     public var requestBodySize: Int64
     /// The response; `nil` if there was none.
     public var response: Response?
     /// The error; `nil` if the exchange didn't fail.
     ///
-    /// A response is present too, if the exchange failed during it.
+    /// If the exchange failed during the response, there are both an error and a response.
     public var error: RequestError?
-    /// The start and the durations of the phases; of one that was read from a file, only the start.
+    /// The start and the durations of the phases; an exchange that was read from a file has only the start.
     public var metrics: TransferRecord.Metrics
 
-    /// Makes an exchange.
+    /// Creates an exchange.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
     ///   - response: The response; `nil`, the default, if there was none.
     ///   - error: The error; `nil` by default.
-    ///   - metrics: The start and the durations of the phases; by default it begins now.
+    ///   - metrics: The start and the durations of the phases; by default, the exchange starts now.
     public init(
         request: ReceivedRequest,
         response: Response? = nil,
@@ -45,7 +45,7 @@ public struct Exchange: Sendable {
 }
 
 extension Exchange: CustomStringConvertible {
-    /// The request and its outcome, such as `GET https://example.com/users: 200 OK`; without secrets.
+    /// The request and its outcome without secrets, such as `GET https://example.com/users: 200 OK`.
     public var description: String {
         let words = [response.map { "\($0.status)" }, error?.code.name]
         let outcome = words.compactMap { $0 }.joined(separator: ", ")
@@ -58,20 +58,20 @@ extension Exchange {
     public struct Response: Sendable {
         /// The status.
         public var status: HTTPStatus
-        /// The header fields, including those of the framing and the compression on the wire.
+        /// The header fields, including those that describe the framing and the compression of the transferred content.
         public var headers: HTTPHeaders
-        /// The content, decoded, as far as it was kept.
+        /// The recorded part of the decoded content.
         public var body: Data
-        /// The byte count of the decoded content; more than ``body`` has if not all of it was kept.
+        /// The byte count of the decoded content; larger than ``body`` if the recording is incomplete.
         public var bodySize: Int64
 
-        /// Makes a response whose content is complete.
+        /// Creates a response whose content is complete.
         public init(status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) {
             (self.status, self.headers, self.body) = (status, headers, body)
             bodySize = Int64(body.count)
         }
 
-        /// Whether all of the content was kept.
+        /// Whether the entire content was recorded.
         public var isComplete: Bool { bodySize <= Int64(body.count) }
 
         /// The content as text; invalid UTF-8 becomes U+FFFD.

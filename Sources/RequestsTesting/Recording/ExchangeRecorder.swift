@@ -4,21 +4,21 @@
 import Foundation
 import Requests
 
-/// A transport that records the exchanges of another, to assert on them, or to store and replay them.
+/// A transport that records the exchanges of another transport, so that a test can check, store or replay them.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder()
 /// let client = HTTPClient(baseURL: url, transport: recorder)
-/// // … run what is to be recorded
+/// // … run the requests to record
 /// try recorder.archive.write(to: file)
 /// ```
 ///
-/// Every exchange on the wire is recorded, including redirects and retries, with its content in any form: a stream is
-/// copied while the transport reads it. Events are forwarded unchanged as they come; an exchange is recorded before its
-/// end is reported.
+/// Every request that is sent is recorded, including redirects and retries, with any kind of content: a stream is
+/// copied while the transport reads it. Events are forwarded unchanged as they arrive. An exchange is recorded before
+/// its end is reported.
 ///
-/// To record only if there is no file yet, and otherwise to replay it, use an ``ArchiveTransport``. Safe from any
-/// thread; recorders share nothing.
+/// To record only if there is no file yet, and to replay the file otherwise, use an ``ArchiveTransport``. A recorder is
+/// thread-safe, and shares nothing with other recorders.
 public final class ExchangeRecorder: HTTPTransport {
     private let transport: any HTTPTransport
     private let maximumBodySize: Int
@@ -26,21 +26,21 @@ public final class ExchangeRecorder: HTTPTransport {
     private let now: @Sendable () -> Date
     private let state = Locked(State())
 
-    /// The exchanges by their number, in the order in which they were sent.
+    /// The exchanges by sequence number, which increases in the order in which they were sent.
     private struct State: Sendable {
         var running: [Int: Exchange] = [:]
         var ended: [Int: Exchange] = [:]
         var count = 0
     }
 
-    /// Makes a recorder.
+    /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - transport: The transport that sends the requests; by default the best one of the platform.
-    ///   - maximumBodySize: The maximum byte count of content that is kept, in each direction: 10 MiB by default.
-    ///     Larger content is sent and received in full, but recorded as incomplete.
+    ///   - transport: The transport that sends the requests; by default, the best one of the platform.
+    ///   - maximumBodySize: The maximum byte count of content to record, in each direction; 10 MiB by default. Larger
+    ///     content is sent and received in full, but recorded incompletely.
     ///   - clock: The clock that measures an exchange if its transport doesn't.
-    ///   - now: Returns the time at which an exchange begins.
+    ///   - now: Returns the time at which an exchange starts.
     public init(
         _ transport: any HTTPTransport = HTTPClient.defaultTransport,
         maximumBodySize: Int = 10 * 1024 * 1024,
@@ -53,17 +53,17 @@ public final class ExchangeRecorder: HTTPTransport {
         self.now = now
     }
 
-    /// The exchanges that have ended, in the order in which they were sent.
+    /// The completed exchanges, in the order in which they were sent.
     public var exchanges: [Exchange] {
         state.withLock(\.ended).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The exchanges that have ended, for storing.
+    /// The completed exchanges, as an archive to store.
     ///
-    /// Before storing, await the requests that are to be replayed.
+    /// Await the requests before storing the archive, because requests in progress aren't included.
     public var archive: HTTPArchive { HTTPArchive(exchanges) }
 
-    /// Removes every exchange, including those that haven't ended.
+    /// Removes all exchanges, including those in progress.
     public func reset() {
         state.withLock { $0 = State(count: $0.count) }
     }
@@ -77,7 +77,7 @@ public final class ExchangeRecorder: HTTPTransport {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         let (elapsed, limit) = (clock.stopwatch(), max(0, maximumBodySize))
-        // Without the content, which may be larger than the limit.
+        // Omit the content, which may exceed the limit; it is recorded separately.
         var settings = request
         (settings.body, settings.configureTask, settings.upgrade) = (.none, nil, nil)
         let exchange = Exchange(request: ReceivedRequest(settings), metrics: TransferRecord.Metrics(start: now()))
@@ -101,14 +101,14 @@ public final class ExchangeRecorder: HTTPTransport {
 }
 
 extension Exchange {
-    /// Adds bytes of the request's content; `nil` if the content is sent from its beginning again.
+    /// Records bytes of the request's content; `nil` means that the content is sent again from its beginning.
     fileprivate mutating func add(sent bytes: UnsafeRawBufferPointer?, limit: Int) {
         guard let bytes else { return (request.body, requestBodySize) = (Data(), 0) }
         request.body.append(contentsOf: bytes.prefix(limit - request.body.count))
         requestBodySize += Int64(bytes.count)
     }
 
-    /// Adds an event of the transfer, with its time since the start.
+    /// Records an event of the transfer, with its time since the start.
     fileprivate mutating func add(_ event: TransferEvent, at time: Duration, limit: Int) {
         switch event {
         case .informational, .sent, .trailers: break
@@ -116,7 +116,7 @@ extension Exchange {
             response = Response(status: head.status, headers: head.headers)
             metrics.responseStart = time
         case .data where response?.status == .switchingProtocols:
-            // The bytes after an upgrade belong to another protocol: they aren't content.
+            // After an upgrade, the bytes belong to another protocol, so they aren't content.
             break
         case .data(let data):
             let room = limit - (response?.body.count ?? 0)
@@ -135,9 +135,10 @@ extension Exchange {
 }
 
 extension TransportRequest {
-    /// Returns the request with a body whose bytes are copied: of data and files at once, of a stream as it is read.
+    /// Returns the request with a body whose bytes are copied, immediately for data and files, and while reading for a
+    /// stream.
     ///
-    /// - Parameter copy: Takes the bytes; `nil` when the content begins again.
+    /// - Parameter copy: Receives the bytes, or `nil` when the content starts again.
     /// - Returns: The request to send.
     fileprivate func copyingBody(
         to copy: @escaping @Sendable (UnsafeRawBufferPointer?) -> Void
@@ -159,7 +160,7 @@ extension TransportRequest {
 }
 
 extension HTTPBody.Stream {
-    /// Returns the same body, whose bytes are copied when they are read.
+    /// Returns the same body stream, whose bytes are copied when they are read.
     fileprivate func copied(to copy: @escaping @Sendable (UnsafeRawBufferPointer?) -> Void) -> HTTPBody.Stream {
         guard !isAsynchronous else {
             return observed(from: { copy(nil) }, by: { $0.withUnsafeBytes(copy) })
@@ -172,7 +173,7 @@ extension HTTPBody.Stream {
 }
 
 extension PolledStream {
-    /// Makes a stream that copies each piece that its reader gets from another stream.
+    /// Creates a stream that reads from another stream, and copies the bytes that its reader receives.
     fileprivate convenience init(
         copying original: InputStream,
         to copy: @escaping (UnsafeRawBufferPointer) -> Void

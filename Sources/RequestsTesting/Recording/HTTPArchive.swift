@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// Exchanges in a file that people, browsers and version control can read: HAR 1.2.
+/// Recorded exchanges as HAR 1.2, a file format that people, browsers and version control can read.
 ///
-/// Written by an ``ExchangeRecorder``, a browser ("Save all as HAR") or a proxy; replayed by
-/// ``HTTPStubber/replay(_:matchingBodies:ignoring:file:line:)``, or by an ``ArchiveTransport``.
+/// An archive is written by an ``ExchangeRecorder``, a browser (“Save all as HAR”) or a proxy. To replay it, use
+/// ``HTTPStubber/replay(_:matchingBodies:ignoring:file:line:)`` or an ``ArchiveTransport``.
 ///
 /// ```swift
 /// try recorder.archive.write(to: file)
@@ -16,30 +16,32 @@ import Requests
 ///
 /// ### Secrets
 ///
-/// A written archive has no values whose names mark them as secrets, unless you ask for them: those of fields,
-/// parameters, and members of content, by the same rule as in logs. They are replaced by `REDACTED`, by 0, or by
-/// `<redacted>` in a field; a replay takes this into account. Content that names a secret and can't be parsed is left
-/// out. Secrets with other names are written unchanged: check a file before you share it, or change ``exchanges`` before
+/// By default, a written archive contains no secrets. The values of header fields, query parameters, and members of
+/// content are redacted if their names mark them as secrets, by the same rule as in logs. They are replaced by
+/// `REDACTED`, by 0, or by `<redacted>` in a field, which a replay takes into account. Content that contains the name
+/// of a secret and can't be parsed is omitted.
+///
+/// Secrets with other names are written unchanged. So check a file before you share it, or change ``exchanges`` before
 /// you write it.
 public struct HTTPArchive: Sendable {
-    /// The exchanges, in their order.
+    /// The exchanges, in order.
     public var exchanges: [Exchange]
 
-    /// Makes an archive of exchanges, in their order.
+    /// Creates an archive of exchanges, which keep their order.
     public init(_ exchanges: [Exchange] = []) {
         self.exchanges = exchanges
     }
 
     /// Reads an archive.
     ///
-    /// Methods, addresses and the status of responses are required. Everything else that is missing counts as unknown,
-    /// and nonstandard members are ignored. An entry of status 0, as browsers write it, has no response.
+    /// The method and URL of requests and the status of responses are required. Anything else that is missing counts as
+    /// unknown, and nonstandard members are ignored. An entry with the status 0, which browsers write, has no response.
     ///
     /// - Throws: ``HTTPArchive/Error``, which names the entry and the field. Omitted content isn't an error here, but
-    ///   of the request that it would be replayed for.
+    ///   fails the request that would replay it.
     /// - Complexity: O(n).
     public init(data: Data) throws(HTTPArchive.Error) {
-        // Programs on Windows write a byte order mark.
+        // Programs on Windows may write a byte order mark.
         let data = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
         let root: JSONValue
         do {
@@ -68,9 +70,9 @@ public struct HTTPArchive: Sendable {
         }
     }
 
-    /// Returns the archive as JSON in UTF-8, a line for each member, always in the same order.
+    /// Returns the archive as JSON in UTF-8, with a line for each member, and a deterministic order.
     ///
-    /// - Parameter revealsSecrets: Whether credentials, cookies and the like are written; false by default.
+    /// - Parameter revealsSecrets: Whether secrets such as credentials and cookies are written; false by default.
     /// - Returns: The contents of a file.
     /// - Complexity: O(n log n).
     public func data(revealingSecrets revealsSecrets: Bool = false) -> Data {
@@ -80,8 +82,8 @@ public struct HTTPArchive: Sendable {
     /// Writes the archive to a file atomically: an existing file stays unchanged until the new one is complete.
     ///
     /// - Parameters:
-    ///   - file: The URL of the file, whose folder must exist.
-    ///   - revealsSecrets: Whether credentials, cookies and the like are written; false by default.
+    ///   - file: The URL of the file, whose directory must exist.
+    ///   - revealsSecrets: Whether secrets such as credentials and cookies are written; false by default.
     /// - Throws: The error of writing the file.
     public func write(to file: URL, revealingSecrets revealsSecrets: Bool = false) throws {
         try data(revealingSecrets: revealsSecrets).write(to: file, options: .atomic)

@@ -5,26 +5,27 @@ import Foundation
 import Requests
 
 extension HTTPStubber {
-    /// Adds a stub for each request of an archive; equal requests become one stub, which responds in turn.
+    /// Adds stubs that replay an archive; equal requests share a stub, which replays their responses in order.
     ///
-    /// Two requests are equal if method and address are, as in RFC 3986, 6.2.2. The order of parameters with different
-    /// names, the values of secret ones, which a file doesn't have, and header fields make no difference. JSON is
-    /// compared by its meaning, and a multipart form without its boundary.
+    /// Requests are equal if their methods are equal and their URLs are equivalent (RFC 3986, 6.2.2). Header fields and
+    /// the order of parameters with different names make no difference. Nor do the values of secret parameters, which a
+    /// file doesn't have.
     ///
-    /// If only part of a request's content was recorded, any content matches that isn't empty.
+    /// With `matchingBodies`, JSON is compared by its meaning, and a multipart form without its boundary. If the
+    /// content of a request wasn't recorded completely, any content except empty content matches.
     ///
-    /// The recorded connection isn't replayed: content arrives decoded, whole and at once, with its actual length. An
-    /// exchange that failed fails again, after the recorded part of its response. A request fails with an
-    /// ``HTTPArchive/Error`` if the file lacks its content.
+    /// The recorded connection isn't replayed: the content arrives decoded, immediately and in one part, with its
+    /// actual length. An exchange that failed fails again, after the recorded part of its response. A request fails
+    /// with an ``HTTPArchive/Error`` if the file lacks the content of its response.
     ///
     /// - Parameters:
     ///   - archive: The archive to replay.
-    ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
-    ///   - ignored: The parts of an address that may differ, such as the host; none by default.
-    ///   - file: The file of the call, for the messages of failures.
-    ///   - line: The line of the call.
-    /// - Returns: The stubs, in the order in which their requests first appear.
-    /// - Complexity: O(n) in the number of exchanges, O(n²) in that of different requests for one path.
+    ///   - matchingBodies: Whether the content of a request must match the recorded content too; `false` by default.
+    ///   - ignored: The URL components that may differ, such as the host; none by default.
+    ///   - file: The file of the call, for failure messages.
+    ///   - line: The line of the call, for failure messages.
+    /// - Returns: The stubs, in the order in which their requests first occur.
+    /// - Complexity: O(n) in the number of exchanges, and O(n²) in the number of different requests for one path.
     @discardableResult
     public func replay(
         _ archive: HTTPArchive,
@@ -34,7 +35,7 @@ extension HTTPStubber {
         line: UInt = #line
     ) -> [HTTPStub] {
         var groups: [(conditions: [StubCondition], responses: [StubResponse])] = []
-        // Only requests with the same method and path are compared.
+        // Group by method and path, so that only few requests must be compared with each other.
         var indices: [String: [Int]] = [:]
         for (entry, exchange) in archive.exchanges.enumerated() {
             let request = exchange.request
@@ -47,8 +48,8 @@ extension HTTPStubber {
                 indices[key, default: []].append(groups.count)
                 var conditions: [StubCondition] = [.method(request.method), .recorded(request.url, ignoring: ignored)]
                 if matchingBodies {
-                    let isKnown = exchange.requestBodySize <= Int64(request.body.count)
-                    conditions.append(isKnown ? .recorded(RecordedContent(request)) : .not(.body(Data())))
+                    let isComplete = exchange.requestBodySize <= Int64(request.body.count)
+                    conditions.append(isComplete ? .recorded(RecordedContent(request)) : .not(.body(Data())))
                 }
                 groups.append((conditions, [response]))
             }
@@ -58,7 +59,7 @@ extension HTTPStubber {
 }
 
 extension StubResponse {
-    /// Makes the response that replays a recorded exchange.
+    /// Creates the response that replays a recorded exchange.
     init(_ exchange: Exchange, entry: Int) {
         guard let response = exchange.response else {
             let reason = "no response was recorded"
@@ -77,15 +78,17 @@ extension StubResponse {
 }
 
 extension Exchange {
-    /// Whether the content matters: browsers omit that of a redirect that is followed.
+    /// Whether missing content is an error; it isn't for redirects, because browsers omit the content of followed
+    /// redirects.
     fileprivate var requiresContent: Bool {
         guard request.method != .head, let status = response?.status else { return false }
         return status.mayHaveContent && status.category != .redirection
     }
 
-    /// Returns the fields without outdated ones, invalid ones, and cookies that were secret.
+    /// Returns the header fields to replay, without invalid ones, secret cookies, and fields that don't apply to
+    /// decoded content.
     fileprivate func replayedHeaders(of response: Exchange.Response) -> HTTPHeaders {
-        // The length of omitted content is kept.
+        // Keep the length of content that was omitted.
         let keepsLength = request.method == .head || response.status == 304 || error != nil
         var headers = response.headers
         headers.removeAll { field in

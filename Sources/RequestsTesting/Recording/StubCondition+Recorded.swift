@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension StubCondition {
-    /// The address is the recorded one; secret parameters may have any value.
+    /// Matches requests for a recorded URL; secret parameters may have any value.
     static func recorded(_ url: URL, ignoring ignored: Set<AddressPart>) -> StubCondition {
         let url = url.withoutSecrets
         let expected = AddressComponents(url)
@@ -14,7 +14,7 @@ extension StubCondition {
         }
     }
 
-    /// The content is the recorded one.
+    /// Matches requests with recorded content.
     static func recorded(_ expected: RecordedContent) -> StubCondition {
         StubCondition("recorded body") { request in
             let content = RecordedContent(request)
@@ -28,13 +28,13 @@ extension StubCondition {
 }
 
 extension URL {
-    /// The address as a file has it.
+    /// The URL as an archive stores it, with redacted secrets.
     var withoutSecrets: URL {
         URL(string: Redaction.address(absoluteString)) ?? self
     }
 }
 
-/// Content in a normalized form: equal if the meaning is equal, without secrets.
+/// Content in a normalized form without secrets, so that content with the same meaning is equal.
 enum RecordedContent: Hashable, Sendable {
     case json(JSONValue)
     case bytes(Data)
@@ -46,7 +46,7 @@ enum RecordedContent: Hashable, Sendable {
         if isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) {
             self = .json(value)
         } else if let boundary = type?[parameter: "boundary"], !boundary.isEmpty {
-            // Each form has another boundary.
+            // The boundary of a multipart form differs each time.
             self = .bytes(content.replacing(Data(boundary.utf8), with: Data("boundary".utf8)))
         } else {
             self = .bytes(content)

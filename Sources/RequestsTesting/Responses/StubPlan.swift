@@ -4,38 +4,38 @@
 import Foundation
 import Requests
 
-/// A response to one request as a sequence of steps, which a transport reports as events.
+/// The response to one request as a sequence of steps, which a transport reports as events.
 struct StubPlan: Sendable {
     enum Step: Sendable {
         case head(HTTPStatus, HTTPHeaders)
         /// A part of the content.
         case content(ContentFragments)
-        /// Something that happens to the delivery, and the phase in which it does.
+        /// An event of the delivery, such as a wait, and the phase of the transfer in which it happens.
         case action(StubResponse.Action, RequestError.Phase)
-        /// The end of the content, with the fields behind it; `nil` if it isn't in the `chunked` coding.
+        /// The end of the content; `trailers` is `nil` unless the content is sent with the `chunked` coding.
         case finish(trailers: HTTPHeaders?)
     }
 
     private(set) var steps: [Step] = []
     private var phase = RequestError.Phase.sending
-    /// The number of bytes of the content in the steps.
+    /// The number of content bytes in the steps so far.
     private var count = 0
 
-    /// Makes the plan of a response.
+    /// Creates the plan of a response.
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - request: The request, with its whole content.
-    ///   - serverCloses: Whether the server closes the connection afterwards; `nil` if there is no server.
-    /// - Throws: Any error of making the content; a `RequestError` of code `unsupported` if the response is one for a
-    ///   server only.
+    ///   - request: The request, including its content.
+    ///   - serverCloses: Whether the server closes the connection after the response; `nil` if there is no server.
+    /// - Throws: Any error of reading or encoding the content; a `RequestError` of code `unsupported` if only a server
+    ///   can send the response.
     init(_ response: StubResponse, to request: ReceivedRequest, serverCloses: Bool? = nil) throws {
-        if serverCloses == nil { try response.requireNoServer() }
+        if serverCloses == nil { try response.throwIfServerOnly() }
         let closes = serverCloses ?? response.closes
         var events = response.events[...]
         guard append(&events, upTo: StubResponse.Event.start) else { return }
-        if case .raw(let pieces) = response.content {
-            if append(pieces, isChunked: false, response.pace, &events) { _ = append(&events, upTo: .max) }
+        if case .raw(let writes) = response.content {
+            if append(writes, isChunked: false, response.pace, &events) { _ = append(&events, upTo: .max) }
             return
         }
         guard let status = response.status else { return }
@@ -48,9 +48,9 @@ struct StubPlan: Sendable {
         if hasContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
-        // A client that has received the whole length doesn't notice how the connection ends, nor anything after that.
-        let promised = hasContent ? headers[.contentLength].flatMap { Int($0) } ?? 0 : 0
-        if serverCloses == nil, trailers == nil, count >= promised,
+        // A client that has received the promised length doesn't notice how the connection ends, or any later events.
+        let promisedLength = hasContent ? headers[.contentLength].flatMap { Int($0) } ?? 0 : 0
+        if serverCloses == nil, trailers == nil, count >= promisedLength,
             let end = events.firstIndex(where: { $0.action.endsConnection })
         {
             events = events[..<end]
@@ -59,7 +59,7 @@ struct StubPlan: Sendable {
         steps.append(.finish(trailers: hasContent ? trailers : nil))
     }
 
-    /// Appends the content, cut at the positions of the events; returns false if one of these ends the delivery.
+    /// Appends the content, split at the positions of the events; returns `false` if an event ends the delivery.
     private mutating func append(
         _ chunks: [Data],
         isChunked: Bool,
@@ -71,22 +71,22 @@ struct StubPlan: Sendable {
             while !rest.isEmpty {
                 guard append(&events, upTo: count) else { return false }
                 let part = rest.prefix(events.first.map { $0.position - count } ?? .max)
-                var pieces = ContentFragments(of: part, pace: pace, isFirst: count == 0)
-                if isChunked, rest.count == chunk.count { pieces.startedChunk = chunk.count }
+                var fragments = ContentFragments(of: part, pace: pace, isFirst: count == 0)
+                if isChunked, rest.count == chunk.count { fragments.startedChunk = chunk.count }
                 rest = rest.dropFirst(part.count)
-                pieces.endsChunk = isChunked && rest.isEmpty
-                steps.append(.content(pieces))
+                fragments.endsChunk = isChunked && rest.isEmpty
+                steps.append(.content(fragments))
                 count += part.count
             }
         }
         return true
     }
 
-    /// Appends the events up to a position; returns false if one of them ends the delivery.
+    /// Appends the events up to a position; returns `false` if an event ends the delivery.
     private mutating func append(_ events: inout ArraySlice<StubResponse.Event>, upTo position: Int) -> Bool {
         while let event = events.first, event.position <= position {
             events.removeFirst()
-            // Waits in a row are one silence, which a timeout measures as a whole.
+            // Consecutive waits are merged, because a timeout counts them as one idle period.
             if case .wait(let duration) = event.action, case .action(.wait(let earlier), _) = steps.last {
                 steps[steps.endIndex - 1] = .action(.wait(earlier + duration), phase)
             } else {
@@ -99,22 +99,22 @@ struct StubPlan: Sendable {
 }
 
 extension StubResponse.Content {
-    /// The content for a request, and the fields behind it; `nil` if it isn't in the `chunked` coding.
+    /// Returns the content for a request, and its trailers (`nil` unless the `chunked` coding is used).
     fileprivate func chunks(for request: ReceivedRequest) throws -> (chunks: [Data], trailers: HTTPHeaders?) {
         switch self {
         case .data(let data): ([data], nil)
         case .chunks(let chunks, let trailers): (chunks, trailers)
         case .deferred(let make): ([try make()], nil)
         case .echo: ([request.body], nil)
-        case .raw(let pieces): (pieces, nil)
+        case .raw(let writes): (writes, nil)
         case .socket: ([], nil)
         }
     }
 }
 
 extension StubResponse {
-    /// Checks that the response isn't one for a server only.
-    fileprivate func requireNoServer() throws(RequestError) {
+    /// Throws an error if only a server can send the response.
+    fileprivate func throwIfServerOnly() throws(RequestError) {
         let reason: String
         if case .raw = content {
             reason = "raw bytes and scripts of steps need a MockServer"
@@ -128,7 +128,7 @@ extension StubResponse {
         throw RequestError(.unsupported, phase: .sending, reason: reason)
     }
 
-    /// The fields of the head; a length of `nil` is unknown.
+    /// Returns the header fields of the response; `length` is `nil` if the length isn't known in advance.
     fileprivate func headers(
         for request: ReceivedRequest,
         _ status: HTTPStatus,
@@ -154,19 +154,21 @@ extension HTTPStatus {
     package var mayHaveContent: Bool { !(100..<200).contains(code) && code != 204 && code != 304 }
 }
 
-/// A part of the content in the pieces in which it is delivered, made one by one: of a large one there are many.
+/// A part of the content, split into the fragments in which it is delivered.
+///
+/// The fragments are created lazily, because large content can have very many of them.
 struct ContentFragments: Sequence, IteratorProtocol, Sendable {
-    /// The bytes that are left.
+    /// The remaining bytes.
     private(set) var data: Data
-    /// The size of the chunk that begins with the part, if one does.
+    /// The size of the chunk that starts with this part; `nil` if none does.
     var startedChunk: Int?
-    /// Whether a chunk ends with the part.
+    /// Whether a chunk ends with this part.
     var endsChunk = false
     private let size: Int
     private let pace: StubResponse.Pace
     private var isFirst: Bool
 
-    /// Makes the pieces of a part of the content, which may be the first.
+    /// Splits a part of the content into fragments; `isFirst` is whether it is the first part.
     init(of data: Data, pace: StubResponse.Pace, isFirst: Bool) {
         self.data = data
         self.pace = pace
@@ -174,17 +176,18 @@ struct ContentFragments: Sequence, IteratorProtocol, Sendable {
         size = pace.fragmentSize ?? pace.speed?.bytesPerFragment ?? Swift.max(1, data.count)
     }
 
-    /// Whether it takes time to deliver the part.
+    /// Whether delivering the part takes time.
     var takesTime: Bool { pace.speed != nil || pace.pause > .zero }
 
-    /// The next piece, and the time before it: a piece is delivered when all of it has come, and the pause is between
-    /// two.
+    /// Returns the next fragment, and the time to wait before it.
+    ///
+    /// The wait is the transmission time of the fragment, plus the pause, except before the first fragment.
     mutating func next() -> (wait: Duration, data: Data)? {
         guard !data.isEmpty else { return nil }
-        // A piece that isn't the whole is a copy, so that its indices begin at zero.
-        let piece = size < data.count || data.startIndex > 0 ? Data(data.prefix(size)) : data
+        // Copy the bytes, unless the fragment is all of the data, so that its indices start at zero.
+        let fragment = size < data.count || data.startIndex > 0 ? Data(data.prefix(size)) : data
         data = data.dropFirst(size)
         defer { isFirst = false }
-        return ((pace.speed?.duration(of: piece.count) ?? .zero) + (isFirst ? .zero : pace.pause), piece)
+        return ((pace.speed?.duration(of: fragment.count) ?? .zero) + (isFirst ? .zero : pace.pause), fragment)
     }
 }

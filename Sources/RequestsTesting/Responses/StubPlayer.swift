@@ -6,14 +6,14 @@ import Requests
 
 /// Reports the steps of a plan as the events of a transfer, in order and on time.
 ///
-/// Everything up to the first wait is reported before ``play(_:)`` returns; what follows a gate, on the thread that
-/// opens it; what follows a time, by a task.
+/// Everything up to the first wait is reported before ``play(_:)`` returns. After a gate, events are reported on the
+/// thread that opens it; after a timed wait, by a task.
 struct StubPlayer: Sendable {
     let transfer: StubTransfer
-    /// The address that heads report.
+    /// The URL that response heads report.
     let url: URL
     let clock: any Clock<Duration>
-    /// The longest silence, which then ends the transfer with an error; `nil` for no limit.
+    /// The idle timeout, after which the transfer fails; `nil` for no limit.
     let timeout: Duration?
 
     /// Plays the steps to the end, or until the transfer is cancelled.
@@ -35,14 +35,14 @@ struct StubPlayer: Sendable {
     }
 
     private func hold(_ steps: ArraySlice<StubPlan.Step>, by gate: Gate) {
-        let watch = timeout.map { clock.after($0) { transfer.timeOut() } }
+        let timeoutTask = timeout.map { clock.after($0) { transfer.timeOut() } }
         let observation = gate.whenOpen {
-            watch?.cancel()
+            timeoutTask?.cancel()
             play(steps)
         }
-        // Weak, since the gate has the transfer: one that is never opened keeps nothing alive.
+        // Capture the gate weakly to avoid a retain cycle, because a gate that is never opened retains the transfer.
         transfer.whenStopped { [weak gate] in
-            watch?.cancel()
+            timeoutTask?.cancel()
             gate?.removeAction(observation)
         }
     }
@@ -55,8 +55,8 @@ struct StubPlayer: Sendable {
                 return play(steps[index...])
             case .action(.wait(let duration), _):
                 guard await wait(for: duration) else { return }
-            case .content(let pieces):
-                for (duration, data) in pieces {
+            case .content(let fragments):
+                for (duration, data) in fragments {
                     guard transfer.isRunning, await wait(for: duration) else { return }
                     transfer.report(.data(data))
                 }
@@ -69,7 +69,7 @@ struct StubPlayer: Sendable {
         }
     }
 
-    /// Waits, unless that is for no time; returns false if the transfer ended meanwhile.
+    /// Waits for a duration; returns `false` if the transfer timed out, or was cancelled while waiting.
     private func wait(for duration: Duration) async -> Bool {
         guard duration > .zero else { return true }
         let wait = min(duration, timeout ?? duration)
@@ -80,7 +80,7 @@ struct StubPlayer: Sendable {
 }
 
 extension StubPlan {
-    /// Whether the whole can be reported at once.
+    /// Whether all steps can be reported immediately.
     var isImmediate: Bool {
         steps.allSatisfy { step in
             switch step {
@@ -95,16 +95,16 @@ extension StubPlan.Step {
     fileprivate var takesTime: Bool {
         switch self {
         case .action(.wait, _), .action(.stall, _): true
-        case .content(let pieces): pieces.takesTime
+        case .content(let fragments): fragments.takesTime
         case .action, .head, .finish: false
         }
     }
 
-    /// The events of a step that takes no time.
+    /// Returns the events of a step that takes no time.
     func events(at url: URL) -> [TransferEvent] {
         switch self {
         case .head(let status, let headers): [.head(HTTPResponseHead(status: status, headers: headers, url: url))]
-        case .content(let pieces): pieces.map { .data($0.data) }
+        case .content(let fragments): fragments.map { .data($0.data) }
         case .finish(let trailers?) where !trailers.isEmpty: [.trailers(trailers), .end(nil)]
         case .finish: [.end(nil)]
         case .action(.fail(let error), _): [.end(error)]
@@ -114,7 +114,7 @@ extension StubPlan.Step {
 }
 
 extension RequestError {
-    /// The error of a network that loses a connection.
+    /// Returns the error that a network reports for a lost connection.
     fileprivate static func lostConnection(_ phase: Phase) -> RequestError {
         let error = RequestError(URLError(.networkConnectionLost))
         return RequestError(error.code, phase: phase, reason: error.reason, underlying: error.underlying)

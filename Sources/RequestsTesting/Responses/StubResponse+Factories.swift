@@ -5,23 +5,23 @@ import Foundation
 import Requests
 
 extension StubResponse {
-    /// A status, with header fields and content if there are any.
+    /// Creates a response with a status, and optionally header fields and content.
     ///
-    /// The length of the content is added, unless the headers have a `Content-Length`, right or wrong, or a
-    /// `Transfer-Encoding`. The answer to a `HEAD`, 1xx, 204 and 304 come without content.
+    /// `Content-Length` is added, unless the headers already have one, right or wrong, or a `Transfer-Encoding`. The
+    /// content isn't sent in response to a `HEAD`, nor with the statuses 1xx, 204 and 304.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) -> StubResponse {
         StubResponse(status: status, headers: headers, content: .data(body))
     }
 
-    /// 204 No Content.
+    /// A response with the status 204 (No Content).
     public static var noContent: StubResponse { .status(.noContent) }
 
-    /// A redirect to a location, absolute or relative, which is sent as it is given.
+    /// Creates a redirect to an absolute or relative location, which is sent verbatim.
     public static func redirect(to location: String, status: HTTPStatus = .found) -> StubResponse {
         .status(status, headers: [.location: location])
     }
 
-    /// Bytes of a media type; a `Content-Type` among the headers wins.
+    /// Creates a response with bytes of a media type; a `Content-Type` among the headers overrides `type`.
     public static func data(
         _ data: Data,
         type: MediaType = .octetStream,
@@ -31,13 +31,13 @@ extension StubResponse {
         content(.data(data), type, status, headers)
     }
 
-    /// Text in UTF-8.
+    /// Creates a response with UTF-8 text.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - type: The media type; plain text by default.
     ///   - status: The status; 200 by default.
-    ///   - headers: The header fields; a `Content-Type` among them wins.
+    ///   - headers: The header fields; a `Content-Type` among them overrides `type`.
     /// - Returns: The response.
     public static func text(
         _ text: String,
@@ -48,15 +48,16 @@ extension StubResponse {
         content(.data(Data(text.utf8)), type, status, headers)
     }
 
-    /// The bytes of a file, read when the response is sent.
+    /// Creates a response with the bytes of a file, which is read when the response is sent.
     ///
-    /// A file that can't be read is an error of the request.
+    /// If the file can't be read, the request fails.
     ///
     /// - Parameters:
-    ///   - url: The address of the file.
-    ///   - type: The media type; by default the one of its extension, or else any bytes.
+    ///   - url: The URL of the file.
+    ///   - type: The media type; by default, that of the file extension, or `application/octet-stream` for an unknown
+    ///     one.
     ///   - status: The status; 200 by default.
-    ///   - headers: The header fields; a `Content-Type` among them wins.
+    ///   - headers: The header fields; a `Content-Type` among them overrides `type`.
     /// - Returns: The response.
     public static func file(
         _ url: URL,
@@ -83,24 +84,24 @@ extension StubResponse {
 // MARK: - JSON
 
 extension StubResponse {
-    /// JSON, as it is given, correct or not.
+    /// Creates a response with a string of JSON, which is sent verbatim, even if it is invalid.
     public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> StubResponse {
         content(.data(Data(text.utf8)), .json, status, headers)
     }
 
-    /// JSON as a literal: nested, of any mixture of kinds, and with values that are known at run time.
+    /// Creates a response with a JSON literal, which may be nested, mix types, and include values that aren't literals.
     ///
     /// ```swift
     /// stubber.stub(.get, "/users/7").respond(with: .json(["id": 7, "name": .value(name), "tags": []]))
     /// ```
     ///
-    /// The names are sorted, so that the same value is always the same bytes.
+    /// The names are sorted, so that equal values are always encoded as the same bytes.
     ///
     /// - Parameters:
-    ///   - literal: The literal; values that aren't literals are in `value(_:)`. Two equal names in an object are an
-    ///     error of the request, with the code `encoding`.
+    ///   - literal: The literal; wrap values that aren't literals in `value(_:)`. If an object has two equal names, the
+    ///     request fails with an error of code `encoding`.
     ///   - status: The status; 200 by default.
-    ///   - headers: The header fields; a `Content-Type` among them wins.
+    ///   - headers: The header fields; a `Content-Type` among them overrides `application/json`.
     /// - Returns: The response.
     public static func json(
         _ literal: JSONValue.Literal,
@@ -110,13 +111,13 @@ extension StubResponse {
         json(encoding: literal, status, headers)
     }
 
-    /// A JSON object as a literal without nested literals, with values of any `Encodable` types.
+    /// Creates a response with a JSON object from a flat literal, whose values may have any `Encodable` types.
     ///
     /// - Parameters:
-    ///   - members: The members. Two equal names are an error of the request, with the code `encoding`.
+    ///   - members: The members. If two of their names are equal, the request fails with an error of code `encoding`.
     ///   - status: The status; 200 by default.
-    ///   - headers: The header fields; a `Content-Type` among them wins.
-    ///   - encoder: The encoder; by default one that sorts the keys.
+    ///   - headers: The header fields; a `Content-Type` among them overrides `application/json`.
+    ///   - encoder: The encoder; by default, one that sorts the keys.
     /// - Returns: The response.
     public static func json(
         _ members: JSONValue.Members,
@@ -127,7 +128,7 @@ extension StubResponse {
         json(encoding: JSONValue.Literal(members), status, headers, encoder)
     }
 
-    /// Refuses a literal of values of different types.
+    /// Rejects a literal whose values have different types; the compiler error explains how to write it.
     @available(
         *,
         unavailable,
@@ -141,7 +142,7 @@ extension StubResponse {
         headers: HTTPHeaders = []
     ) -> StubResponse { .noContent }
 
-    /// Refuses a literal of values of different types.
+    /// Rejects a literal whose values have different types; the compiler error explains how to write it.
     @available(
         *,
         unavailable,
@@ -155,16 +156,16 @@ extension StubResponse {
         headers: HTTPHeaders = []
     ) -> StubResponse { .noContent }
 
-    /// The value as JSON.
+    /// Creates a response with a value, encoded as JSON.
     ///
-    /// A `String` is taken for JSON that is already written, by the other form of this. A value that can't be encoded
-    /// is an error of the request, of code `encoding`.
+    /// A `String` is sent verbatim, as JSON that is already encoded. If the value can't be encoded, the request fails
+    /// with an error of code `encoding`.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - status: The status; 200 by default.
-    ///   - headers: The header fields; a `Content-Type` among them wins.
-    ///   - encoder: The encoder; by default one that sorts the keys.
+    ///   - headers: The header fields; a `Content-Type` among them overrides `application/json`.
+    ///   - encoder: The encoder; by default, one that sorts the keys.
     /// - Returns: The response.
     @_disfavoredOverload
     public static func json(
@@ -193,7 +194,7 @@ extension StubResponse {
 // MARK: - Chunks
 
 extension StubResponse {
-    /// Content in chunks, each delivered on its own, with fields behind the last.
+    /// Creates a response in the `chunked` coding, which delivers each chunk separately, followed by the trailers.
     public static func chunked(
         _ chunks: [Data],
         trailers: HTTPHeaders = [],
@@ -209,16 +210,16 @@ extension StubResponse {
 // MARK: - Server-sent events
 
 extension StubResponse {
-    /// A stream of server-sent events, each delivered on its own, which then ends.
+    /// Creates a stream of server-sent events, which delivers each event separately and then ends.
     ///
     /// ```swift
     /// stubber.stub(.post, "/chat").respond(with: .events([#"{"text": "Hel"}"#, #"{"text": "lo"}"#, "[DONE]"]))
     /// ```
     ///
     /// - Parameters:
-    ///   - events: The events. A string is an event of the type `message` with this content.
+    ///   - events: The events. A string is the data of an event of type `message`.
     ///   - status: The status; 200 by default.
-    ///   - headers: The header fields; a `Content-Type` among them wins.
+    ///   - headers: The header fields; a `Content-Type` among them overrides `text/event-stream`.
     /// - Returns: The response.
     public static func events(
         _ events: [ServerSentEvent],
@@ -234,32 +235,32 @@ extension StubResponse {
 // MARK: - Echo
 
 extension StubResponse {
-    /// The content of the request, with the fields that describe it, and 200.
+    /// A response with the status 200 that echoes the content of the request, and the fields that describe it.
     public static var echo: StubResponse { StubResponse(status: .ok, content: .echo) }
 }
 
 // MARK: - Failures
 
 extension StubResponse {
-    /// No response, but an error; a `URLError` becomes the `RequestError` that a network would give.
+    /// Creates a failure instead of a response; a `URLError` becomes the `RequestError` that a network would report.
     public static func failure(_ error: any Error) -> StubResponse {
         StubResponse(status: nil).adding(.fail(RequestError(error)), at: Event.start)
     }
 
-    /// No response, but an error of a code of Foundation's, such as `.notConnectedToInternet`.
+    /// Creates a failure with an error code of Foundation, such as `.notConnectedToInternet`.
     public static func failure(_ code: URLError.Code) -> StubResponse {
         .failure(URLError(code))
     }
 
-    /// No response: there is no network.
+    /// A failure because there is no network connection.
     public static var offline: StubResponse { .failure(.notConnectedToInternet) }
 
-    /// No response: the connection is closed instead.
+    /// A failure because the connection is closed without a response.
     public static var closed: StubResponse { StubResponse(status: nil).adding(.close, at: Event.start) }
 
-    /// No response: the connection is reset instead.
+    /// A failure because the connection is reset without a response.
     public static var reset: StubResponse { StubResponse(status: nil).adding(.reset, at: Event.start) }
 
-    /// Nothing, until the client leaves.
+    /// A response that never arrives; the request ends only when the client disconnects.
     public static var never: StubResponse { StubResponse(status: nil).adding(.stall, at: Event.start) }
 }

@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// The answer to a request, from a ``MockServer``, an ``HTTPStubber`` or an ``InMemoryTransport``: a response or a
-/// failure, and what happens to its delivery.
+/// The response or failure that a ``MockServer``, an ``HTTPStubber`` or an ``InMemoryTransport`` returns for a request,
+/// and how it is delivered.
 ///
-/// Made by a factory, and changed by modifiers:
+/// Create it with a factory, and change it with modifiers:
 ///
 /// ```swift
 /// .json(user)
@@ -16,43 +16,45 @@ import Requests
 /// .file(url).reset(after: 100)
 /// ```
 ///
-/// The same response means the same to a client everywhere. A server sends bytes, in time and pieces that include the
-/// head; a transport without a network reports events, whose times pass on its clock. What one of them can't do is an
-/// error that says so: ``raw(_:keepsAlive:)-(String,_)``, ``script(_:keepsAlive:)`` and ``early`` are for servers, and
-/// a server answers 500 for a ``failure(_:)-(Error)`` other than a lost connection, which is a reset there.
+/// A response has the same effect on a client wherever it is used. A server sends bytes, including those of the head,
+/// with delays in real time. A transport without a network reports events, with delays on its clock.
 ///
-/// A response is a value: it can be shared by servers, stubs and threads, and used any number of times.
+/// Unsupported responses are reported as errors. ``raw(_:keepsAlive:)-(String,_)``, ``script(_:keepsAlive:)`` and
+/// ``early`` require a server. A server can simulate only one ``failure(_:)-(Error)``: a lost connection, for which it
+/// resets the connection. For all others, it responds with 500.
+///
+/// A response is a value: servers, stubs and threads can share it, and use it any number of times.
 public struct StubResponse: Sendable {
     /// The source of the content.
     enum Content: Sendable {
         case data(Data)
-        /// Pieces in the `chunked` coding, and the fields behind the last.
+        /// Content in the `chunked` coding, and its trailers.
         case chunks([Data], trailers: HTTPHeaders)
-        /// Made when the response is sent.
+        /// Content that is loaded or encoded when the response is sent.
         case deferred(@Sendable () throws -> Data)
         /// The content of the request.
         case echo
-        /// Pieces that a server sends as they are, without a head.
+        /// Bytes that a server writes verbatim, without adding a head; each element is one write.
         case raw([Data])
-        /// The script of a WebSocket at a server.
+        /// The script of a WebSocket on a server.
         case socket(@Sendable (MockWebSocket) throws -> Void)
     }
 
-    /// Something that happens to the delivery.
+    /// An event that affects the delivery.
     enum Action: Sendable {
-        /// Nothing is delivered for a time.
+        /// Delivers nothing for a time.
         case wait(Duration)
-        /// Nothing is delivered until the gate is open.
+        /// Delivers nothing until the gate is open.
         case hold(Gate)
-        /// Nothing is delivered any more.
+        /// Delivers nothing more, and leaves the connection open.
         case stall
-        /// The connection is closed too early.
+        /// Closes the connection prematurely.
         case close
-        /// The connection is reset.
+        /// Resets the connection.
         case reset
         case fail(RequestError)
 
-        /// Whether nothing is delivered after it.
+        /// Whether the action ends the delivery.
         var endsDelivery: Bool {
             switch self {
             case .wait, .hold: false
@@ -60,7 +62,7 @@ public struct StubResponse: Sendable {
             }
         }
 
-        /// Whether it ends the connection, which a client with a whole response doesn't notice.
+        /// Whether the action ends the connection; a client that already has the complete response doesn't notice that.
         var endsConnection: Bool {
             switch self {
             case .close, .reset: true
@@ -74,35 +76,35 @@ public struct StubResponse: Sendable {
         /// The position before the head.
         static let start = -1
 
-        /// The number of bytes of the content that are delivered first, at least 0, or ``start``.
+        /// The number of content bytes that are delivered before the action, at least 0; or ``start``.
         var position: Int
         var action: Action
 
-        /// Whether it has to happen before another: at one position, waits come before what ends the delivery.
+        /// Returns whether the event precedes another; at one position, waits precede actions that end the delivery.
         func precedes(_ other: Event) -> Bool {
             guard position == other.position else { return position < other.position }
             return !action.endsDelivery && other.action.endsDelivery
         }
     }
 
-    /// The pieces in which the content is delivered.
+    /// The size and timing of the fragments in which the content is delivered.
     struct Pace: Sendable {
         var fragmentSize: Int?
         var pause = Duration.zero
         var speed: Speed?
     }
 
-    /// The status; `nil` if there is no response, but a failure or nothing at all.
+    /// The status; `nil` for a failure, for raw bytes, and if there is never a response.
     public internal(set) var status: HTTPStatus?
-    /// The header fields, without those that are made from the content or the request.
+    /// The header fields, excluding those that are derived from the content or the request.
     public var headers: HTTPHeaders
     var content: Content
-    /// In the order in which they happen.
+    /// The events, in the order in which they happen.
     private(set) var events: [Event] = []
     var pace = Pace()
-    /// Whether the connection ends after the response.
+    /// Whether the connection closes after the response.
     var closes = false
-    /// Whether the response begins once the head of the request is there.
+    /// Whether the response is sent as soon as the head of the request has arrived.
     var isEarly = false
 
     init(status: HTTPStatus?, headers: HTTPHeaders = [], content: Content = .data(Data())) {
@@ -111,15 +113,15 @@ public struct StubResponse: Sendable {
         self.content = content
     }
 
-    /// Returns the response with an event, which happens after those that were added for the same position.
+    /// Returns the response with an event, which happens after existing events at the same position.
     func adding(_ action: Action, at position: Int) -> StubResponse {
         changing { $0.add(action, at: position) }
     }
 
-    /// Adds an event, which happens after those that were added for the same position.
+    /// Adds an event, which happens after existing events at the same position.
     mutating func add(_ action: Action, at position: Int) {
         let event = Event(position: position, action: action)
-        // From the end, where nearly all are added: a script may have thousands.
+        // Search from the end, because a script may have thousands of events, and nearly all are added there.
         let last = events.lastIndex { !event.precedes($0) }
         events.insert(event, at: last.map { $0 + 1 } ?? 0)
     }
@@ -134,69 +136,73 @@ public struct StubResponse: Sendable {
 // MARK: - Modifiers
 
 extension StubResponse {
-    /// The same response, with one more header field, which replaces those of its name.
+    /// Returns the response with a header field, which replaces existing fields of the same name.
     public func header(_ name: HTTPField.Name, _ value: String) -> StubResponse {
         changing { $0.headers[name] = value }
     }
 
-    /// The same response, after a time; several delays add up.
+    /// Returns the response with a delay before it; several delays add up.
     public func delayed(by delay: Duration) -> StubResponse {
         adding(.wait(delay), at: Event.start)
     }
 
-    /// The same response, held until the test opens the gate.
+    /// Returns the response, held back until the test opens a gate.
     ///
     /// - Parameters:
-    ///   - gate: What is waited for.
-    ///   - count: The number of bytes of the content that are delivered first, after the head; by default not even the
-    ///     head is.
+    ///   - gate: The gate that holds the response back.
+    ///   - count: The number of content bytes to deliver before waiting, after the head; by default, the head is held
+    ///     back too.
     /// - Returns: The response.
     public func held(by gate: Gate, after count: Int? = nil) -> StubResponse {
         adding(.hold(gate), at: count.map { max(0, $0) } ?? Event.start)
     }
 
-    /// The same response in pieces.
+    /// Returns the response with its content split into small fragments.
+    ///
+    /// A second call replaces the first.
     ///
     /// - Parameters:
-    ///   - size: The number of bytes of a piece, at least 1, which is the default; the last piece may be smaller.
-    ///   - pause: The time between two pieces; none by default.
-    /// - Returns: The response. If it is called twice, the last call counts.
+    ///   - size: The number of bytes in a fragment, at least 1, which is the default; the last fragment may be smaller.
+    ///   - pause: The time between two fragments; none by default.
+    /// - Returns: The response.
     public func dripping(by size: Int = 1, every pause: Duration = .zero) -> StubResponse {
         changing { ($0.pace.fragmentSize, $0.pace.pause) = (max(1, size), pause) }
     }
 
-    /// The same response, no faster than this: in pieces of a twentieth of a second, unless it is
-    /// ``dripping(by:every:)`` in others.
+    /// Returns the response with a limited transfer rate.
+    ///
+    /// The content is delivered in fragments that take a twentieth of a second each, unless ``dripping(by:every:)``
+    /// sets their size.
     public func throttled(to speed: Speed) -> StubResponse {
         changing { $0.pace.speed = speed }
     }
 
-    /// The same response with `Connection: close`, after which a server closes the connection.
+    /// The response with `Connection: close`, after which a server closes the connection.
     public var closing: StubResponse {
         changing { $0.closes = true }
     }
 
-    /// The same response, whose connection is closed after `count` bytes of the content, or after all if there are
-    /// fewer.
+    /// Returns the response, with the connection closed after `count` bytes of content, or at the end of shorter
+    /// content.
     ///
-    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all
-    /// that the head promised already.
+    /// With 0, the head is delivered, but no content. The client sees a lost connection, unless it already has all the
+    /// content that the head promised.
     public func truncated(after count: Int) -> StubResponse {
         adding(.close, at: max(0, count))
     }
 
-    /// The same response, whose connection is reset after `count` bytes of the content, or after all if there are
-    /// fewer.
+    /// Returns the response, with the connection reset after `count` bytes of content, or at the end of shorter
+    /// content.
     ///
-    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all
-    /// that the head promised already. A client of a server that doesn't read for a second may get fewer bytes: a RST
-    /// discards those that can't be sent.
+    /// With 0, the head is delivered, but no content. The client sees a lost connection, unless it already has all the
+    /// content that the head promised. From a server, a client that doesn't read for a second may get fewer bytes,
+    /// because a RST discards unsent bytes.
     public func reset(after count: Int) -> StubResponse {
         adding(.reset, at: max(0, count))
     }
 
-    /// The same response, which stalls after `count` bytes of the content, or after all if there are fewer, and never
-    /// ends.
+    /// Returns a response that never completes: it stalls after `count` bytes of content, or at the end of shorter
+    /// content.
     public func stalled(after count: Int) -> StubResponse {
         adding(.stall, at: max(0, count))
     }
@@ -205,9 +211,9 @@ extension StubResponse {
 // MARK: - Speed
 
 extension StubResponse {
-    /// The rate at which a response is delivered.
+    /// The transfer rate of a response.
     ///
-    /// The presets stand for the nominal rate of a kind of network, in thousands of bits a second:
+    /// The presets are the nominal rates of common kinds of networks, in kilobits per second:
     ///
     /// | preset | kbit/s |
     /// |---|---|
@@ -219,15 +225,15 @@ extension StubResponse {
     /// | ``threeGPlus`` | 7,200 |
     /// | ``wiFi`` | 12,000 |
     public struct Speed: Sendable, Hashable {
-        /// The rate, in bytes a second; at least 1.
+        /// The rate in bytes per second; at least 1.
         public let bytesPerSecond: Int
 
-        /// Creates a speed from a rate in bytes a second; less than 1 counts as 1.
+        /// Creates a speed from a rate in bytes per second; values below 1 count as 1.
         public init(bytesPerSecond: Int) {
             self.bytesPerSecond = max(1, bytesPerSecond)
         }
 
-        /// Creates a speed from a rate in thousands of bits a second; less than 1 counts as 1.
+        /// Creates a speed from a rate in kilobits (1,000 bits) per second; values below 1 count as 1.
         public init(kilobitsPerSecond: Int) {
             self.init(bytesPerSecond: max(1, min(kilobitsPerSecond, 1_000_000_000)) * 125)
         }
@@ -247,10 +253,10 @@ extension StubResponse {
         /// 12,000 kbit/s.
         public static let wiFi = Speed(kilobitsPerSecond: 12000)
 
-        /// The size of a piece: what is delivered in a twentieth of a second.
+        /// The size of a fragment: the bytes that are delivered in a twentieth of a second.
         var bytesPerFragment: Int { max(1, bytesPerSecond / 20) }
 
-        /// The time that `count` bytes take.
+        /// Returns the time that `count` bytes take.
         func duration(of count: Int) -> Duration {
             .seconds(count) / bytesPerSecond
         }

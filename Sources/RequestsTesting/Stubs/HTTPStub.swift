@@ -4,21 +4,21 @@
 import Foundation
 import Requests
 
-/// One stub of an ``HTTPStubber``: its conditions, its responses, and the requests that it has taken.
+/// A stub of an ``HTTPStubber``: its conditions, its responses, and the requests that it has received.
 ///
-/// Make it with ``HTTPStubber/stub(_:file:line:)``, and configure it in a chain:
+/// Create it with ``HTTPStubber/stub(_:file:line:)``, and configure it by chaining methods:
 ///
 /// ```swift
 /// let login = stubber.stub(.method(.post), .path("/login"))
 ///     .expectingCalls(2)
 ///     .respond(with: .status(.serviceUnavailable), .json(token))
-/// // … run what is tested
+/// // … run the code under test
 /// try stubber.verify()
 /// login.requests[1].text
 /// ```
 ///
-/// A stub is skipped until `respond` sets its responses, and takes requests from that moment on. If requests are under
-/// way already, call `respond` last, so that no request meets a partly configured stub. Safe from any thread.
+/// A stub is skipped until `respond` sets its responses, and receives requests from then on. If requests are already
+/// running, call `respond` last, so that no request encounters a partly configured stub. A stub is thread-safe.
 public final class HTTPStub: Sendable, CustomStringConvertible {
     let conditions: [StubCondition]
     private let callSite: CallSite
@@ -28,26 +28,24 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
         (self.conditions, self.callSite) = (conditions, callSite)
     }
 
-    /// The conditions of the stub and its callSite in the test, such as
-    /// `method GET, path /users (Tests/UserTests.swift:7)`.
+    /// The conditions of the stub and its source location, such as `method GET, path /users (Tests/UserTests.swift:7)`.
     public var description: String { "\(conditions.summary.shortened(to: 200)) (\(callSite))" }
 
-    /// The requests that the stub has taken, in their order.
+    /// The requests that the stub has received, in order.
     public var requests: [ReceivedRequest] { usage.withLock { $0.requests } }
 
-    /// The number of requests that the stub has taken.
+    /// The number of requests that the stub has received.
     public var callCount: Int { usage.withLock { $0.requests.count } }
 
     // MARK: Responding
 
-    /// Responds to the first request with the first response, to the second with the second, and so on; the last
-    /// response repeats.
+    /// Responds to the first request with the first response, to the second request with the second, and so on.
     ///
-    /// Without any response, each request gets 200 without content.
+    /// The last response repeats. Without any responses, each request gets the status 200 without content.
     @discardableResult
     public func respond(with responses: StubResponse...) -> HTTPStub { respond(with: responses) }
 
-    /// Responds to the first request with the first response, and so on, like the form with separate arguments.
+    /// Responds to the first request with the first response, and so on, like the variadic overload.
     @discardableResult
     public func respond(with responses: [StubResponse]) -> HTTPStub {
         use(responses.map { .fixed($0) })
@@ -55,9 +53,9 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     /// Responds to every request with a closure.
     ///
-    /// - Parameter respond: Makes the response from the request and its variables. An error that it throws becomes the
-    ///   error of the request. It may take as long as the timeout of the request, which is measured on the stubber's
-    ///   clock. After that, or if the request is cancelled, the request ends without it, and its task is cancelled.
+    /// - Parameter respond: Creates the response from the request and its variables. An error that it throws becomes
+    ///   the error of the request. If the closure exceeds the timeout of the request, measured on the stubber's clock,
+    ///   or if the request is cancelled, the request ends without a response, and the closure's task is cancelled.
     /// - Returns: The stub.
     @discardableResult
     public func respond(_ respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse) -> HTTPStub {
@@ -65,13 +63,13 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     }
 
     private func use(_ responders: [StubUsage.Responder]) -> HTTPStub {
-        // The former ones are released outside of the lock: an object that they retain may use the stub in `deinit`.
+        // Deallocate the previous responders outside the lock: an object that they retain may use the stub in `deinit`.
         var responders: [StubUsage.Responder]? = responders
         usage.withLock { swap(&$0.responders, &responders) }
         return self
     }
 
-    /// Sends the requests to the network, as if there were no stubber.
+    /// Sends matching requests over the network, as if there were no stubber.
     ///
     /// ```swift
     /// stubber.stub(.host("images.example.com")).passThrough()
@@ -82,9 +80,9 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
         return self
     }
 
-    /// Responds to `count` requests only; later ones go to the stubs after this one.
+    /// Limits the stub to `count` requests; later requests go to the stubs after it.
     ///
-    /// Called before `respond`, it also applies to requests that are under way.
+    /// If it is called before `respond`, the limit also applies to requests that are already running.
     @discardableResult
     public func limited(to count: Int) -> HTTPStub {
         usage.withLock { $0.limit = count }
@@ -107,14 +105,15 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
         return self
     }
 
-    // MARK: For the stubber
+    // MARK: Used by the stubber
 
     var passesThrough: Bool { usage.withLock { $0.passesThrough } }
 
-    /// Takes a request that meets every condition, unless the stub has no response for it.
+    /// Records a request that meets every condition, and returns its responder, unless the stub is exhausted or not set
+    /// up yet.
     func claim(_ request: ReceivedRequest) -> StubUsage.Claim {
-        // Conditions are code of the test, so they run outside the lock. Two requests may therefore match a stub that
-        // responds once; the usage decides which of them gets the response.
+        // Conditions are test code, so they run outside the lock. Therefore, two requests may match a stub that
+        // responds only once; `StubUsage` decides which of them gets the response.
         let (variables, mismatches) = conditions.evaluate(request)
         guard mismatches.isEmpty else { return .skipped(mismatches) }
         var request = request
@@ -122,7 +121,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
         return usage.withLock { [request] in $0.claim(request) }
     }
 
-    /// The unmet expectation in words; `nil` if it is met.
+    /// The description of an unmet expectation; `nil` if the expectation is met, or there is none.
     var complaint: String? {
         usage.withLock { $0.complaint }.map { "\(callSite): the stub \(conditions.summary) \($0)" }
     }

@@ -5,12 +5,12 @@ import Foundation
 import Requests
 
 extension HTTPStubber {
-    /// Adds a stub after the existing ones; it responds to the requests for which all of the conditions hold.
+    /// Adds a stub for requests that meet all conditions; existing stubs have priority.
     ///
     /// - Parameters:
     ///   - conditions: The conditions; without any, the stub matches every request.
-    ///   - file: The file of the stub, for the messages of failures.
-    ///   - line: The line of the stub.
+    ///   - file: The file of the stub, for failure messages.
+    ///   - line: The line of the stub, for failure messages.
     /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
     public func stub(_ conditions: StubCondition..., file: StaticString = #fileID, line: UInt = #line) -> HTTPStub {
@@ -21,11 +21,11 @@ extension HTTPStubber {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - template: The address, or what follows its origin, such as `/users/{id}`.
+    ///   - template: The template of the URL, or of the part after its origin, such as `/users/{id}`.
     ///   - conditions: Further conditions.
-    ///   - file: The file of the stub, for the messages of failures.
-    ///   - line: The line of the stub.
-    ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``; `nil` by default.
+    ///   - file: The file of the stub, for failure messages.
+    ///   - line: The line of the stub, for failure messages.
+    ///   - respond: Creates the response, as in ``HTTPStub/respond(_:)``; `nil` by default.
     /// - Returns: The stub; without a closure, it is skipped until its responses are set.
     @discardableResult
     public func stub(
@@ -40,14 +40,14 @@ extension HTTPStubber {
         return add(respond.map { stub.respond($0) } ?? stub)
     }
 
-    /// Removes a stub; does nothing if it was removed already.
+    /// Removes a stub; does nothing if it was already removed.
     public func remove(_ stub: HTTPStub) {
         state.withLock { $0.stubs.removeAll { $0 === stub } }
     }
 
     /// Removes every stub.
     public func removeAllStubs() {
-        // Released outside of the lock: an object that their closures retain may use the stubber in `deinit`.
+        // Deallocate the stubs outside the lock: an object that their closures retain may use the stubber in `deinit`.
         var stubs: [HTTPStub] = []
         state.withLock { swap(&$0.stubs, &stubs) }
     }
@@ -55,33 +55,33 @@ extension HTTPStubber {
     /// The stubs, in the order in which they are tried.
     public var stubs: [HTTPStub] { state.withLock { $0.stubs } }
 
-    /// The treatment of a request that no stub matches.
+    /// How to handle a request that no stub matches.
     public var unhandledMode: UnhandledMode {
         get { state.withLock { $0.unhandledMode } }
         set { state.withLock { $0.unhandledMode = newValue } }
     }
 
-    // MARK: Requests so far
+    // MARK: Received requests
 
-    /// All requests, answered or not, in the order in which their content was complete.
+    /// All requests, including unmatched ones, in the order in which their content was complete.
     public var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
-    /// The refused requests, which no stub matched.
+    /// The rejected requests, which no stub matched.
     public var unhandledRequests: [UnhandledRequest] { state.withLock { $0.unhandled } }
 
-    /// Checks that every stub was called as often as ``HTTPStub/expectingCalls(_:)-(Int)`` says, and that no request
-    /// was refused.
+    /// Checks that every stub was called as often as ``HTTPStub/expectingCalls(_:)-(Int)`` requires, and that no
+    /// request was rejected.
     ///
-    /// Call it at the end of a test: code that handles the error of a refused request hides it.
+    /// Call it at the end of a test, because code that handles the error of a rejected request would hide it.
     ///
     /// - Parameters:
-    ///   - file: The file of the check, for a refused request.
-    ///   - line: The line of the check, for a refused request.
-    /// - Throws: ``UnmetExpectations``, with a text for each.
+    ///   - file: The file of the check, reported for a rejected request.
+    ///   - line: The line of the check, reported for a rejected request.
+    /// - Throws: ``UnmetExpectations``, with a message for each.
     public func verify(file: StaticString = #fileID, line: UInt = #line) throws(UnmetExpectations) {
         let (stubs, unhandled) = state.withLock { ($0.stubs, $0.unhandled) }
         var complaints = stubs.compactMap(\.complaint)
-        // A retried request is refused again, for the same reason.
+        // A retried request is rejected again for the same reason, so report it only once.
         for text in unhandled.map({ "\(CallSite(file, line)): \($0)" }) where !complaints.contains(text) {
             complaints.append(text)
         }
@@ -97,14 +97,15 @@ extension HTTPStubber {
 // MARK: - URLSession
 
 extension HTTPStubber {
-    /// Responds to the requests of the sessions that are made from the configuration.
+    /// Responds to the requests of sessions that are created with the configuration.
     ///
-    /// For code that takes a session, of any library. Other protocol classes of the configuration stay, after the
-    /// stubber. The stubber must outlive the sessions' requests, which fail once it is deallocated.
+    /// Use it for code that accepts a session, including code of other libraries. Other protocol classes of the
+    /// configuration are tried after the stubber. The stubber must outlive the sessions' requests, which fail after it
+    /// is deallocated.
     ///
-    /// Cookies are kept and sent as the configuration says, and its `timeoutIntervalForRequest` is the maximum silence
-    /// of a stub. Both are read now, so install the stubber last. Use an ephemeral configuration: the default one
-    /// shares its cookies with the whole process, including other tests.
+    /// Cookies are stored and sent as the configuration specifies, and its `timeoutIntervalForRequest` is the idle
+    /// timeout of a stub. Both are read now, so install the stubber last. Use an ephemeral configuration: the default
+    /// one shares its cookies with the entire process, including other tests.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.ephemeral
@@ -112,17 +113,17 @@ extension HTTPStubber {
     /// let session = URLSession(configuration: configuration)
     /// ```
     ///
-    /// `URLProtocol` has limits that a transport doesn't have:
+    /// `URLProtocol` has limitations that a transport doesn't have:
     ///
     /// | | consequence |
     /// |---|---|
-    /// | requests that are let through | the stubber's network sends them, not the session, whose credentials and trust don't apply |
-    /// | download tasks | on Linux they fail: Foundation would crash at their end |
-    /// | upload tasks | on Linux their content isn't shown, see ``ReceivedRequest/isBodyHidden`` |
-    /// | responses in pieces | on Linux all of it comes at once, when the last piece would |
-    /// | redirects | on Linux the session doesn't follow them: the redirect is the response |
-    /// | caches | no response is stored in the session's `URLCache`; a `ResponseCache` of a client keeps those of a transport |
-    /// | challenges | on Linux a 401 comes without `WWW-Authenticate`, with which Foundation never completes the task |
+    /// | requests that are passed through | the stubber's network sends them, not the session, so the session's credentials and trust don't apply |
+    /// | download tasks | fail on Linux, because Foundation would crash at their end |
+    /// | upload tasks | their content isn't available on Linux, see ``ReceivedRequest/isBodyHidden`` |
+    /// | responses in fragments | arrive in one part on Linux, when the last fragment would |
+    /// | redirects | aren't followed by the session on Linux: the redirect is the response |
+    /// | caches | the session's `URLCache` stores nothing; the `ResponseCache` of a client stores responses of transports |
+    /// | challenges | a 401 has no `WWW-Authenticate` on Linux, because Foundation would never complete the task |
     public func install(in configuration: URLSessionConfiguration) {
         let protocolClass = StubberRegistry.add(self, for: StubbedSession(configuration))
         configuration.protocolClasses = [protocolClass] + (configuration.protocolClasses ?? [])
@@ -130,13 +131,13 @@ extension HTTPStubber {
 
     /// Whether ``shared`` responds to the requests of `URLSession.shared`, from any caller; `false` by default.
     ///
-    /// On Linux, set it before the first use of `URLSession.shared` in the process; otherwise that session never asks
-    /// the stubber. Tests that set it can't run in parallel.
+    /// On Linux, set it before the process first uses `URLSession.shared`; otherwise, that session never uses the
+    /// stubber. Tests that set it can't run in parallel.
     public static var isEnabled: Bool {
         get { shared.state.withLock { $0.isEnabled } }
         set {
             shared.state.withLock { $0.isEnabled = newValue }
-            // Once registered, the class stays: on Linux a session keeps its initial list.
+            // The class is never unregistered, because on Linux, a session keeps the list that it started with.
             if newValue { _ = registration }
         }
     }

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Responds to requests in callSite of a network: for one client, one session configuration, or one process.
+/// Responds to requests instead of a network, for one client, one session configuration, or the entire process.
 ///
 /// ```swift
 /// let stubber = HTTPStubber()
@@ -16,27 +16,28 @@ import Requests
 ///
 /// ### Attach it
 ///
-/// | what is tested | how |
+/// | code under test | how |
 /// |---|---|
-/// | code that takes an `HTTPClient` or a transport | the stubber is a transport |
-/// | code that takes a `URLSession` or its configuration | ``install(in:)`` |
-/// | code that uses `URLSession.shared` and can't be reached | ``shared`` and ``isEnabled`` |
+/// | accepts an `HTTPClient` or a transport | pass the stubber as the transport |
+/// | accepts a `URLSession` or its configuration | ``install(in:)`` |
+/// | uses `URLSession.shared` and can't be changed | ``shared`` and ``isEnabled`` |
 ///
-/// Use the first that is possible: it has none of the limits of `URLProtocol`, which ``install(in:)`` lists.
+/// Use the first option that is possible, because a transport has none of the limitations of `URLProtocol`, which
+/// ``install(in:)`` lists.
 ///
-/// ### Which stub answers
+/// ### Choose a stub
 ///
-/// The first stub whose conditions all hold responds, in the order in which stubs were added. Skipped are stubs that
-/// have responded as often as they may, and stubs whose responses aren't set yet. A request that no stub matches fails
-/// with an error that gives the reasons: ``UnhandledRequest``. So a test never reaches a network by mistake.
+/// Stubs are tried in the order in which they were added, and the first one whose conditions all hold responds. Stubs
+/// are skipped if they have reached their limit, or if their responses aren't set yet. If no stub matches, the request
+/// fails with an ``UnhandledRequest``, which gives the reasons, so a test never uses the network by mistake.
 ///
-/// Instances share nothing: tests that run in parallel use one each. Safe from any thread.
+/// Instances share nothing, so give each test its own instance to run tests in parallel. A stubber is thread-safe.
 public final class HTTPStubber: HTTPTransport {
-    /// The treatment of a request that no stub matches.
+    /// How to handle a request that no stub matches.
     public enum UnhandledMode: Sendable, Hashable {
-        /// It fails, with an ``UnhandledRequest``.
+        /// Fails the request with an ``UnhandledRequest``.
         case refuse
-        /// It goes to the network.
+        /// Sends the request over the network.
         case passThrough
     }
 
@@ -56,14 +57,14 @@ public final class HTTPStubber: HTTPTransport {
     private let clock: any Clock<Duration>
     private let callSite: CallSite
 
-    /// Makes a stubber without stubs.
+    /// Creates a stubber without stubs.
     ///
     /// - Parameters:
-    ///   - unhandledMode: The treatment of a request that no stub matches; it fails by default.
-    ///   - network: The transport for requests that are passed through; by default one to the real network.
-    ///   - clock: The clock of the responses' delays; with a ``ManualClock``, a test advances the time.
-    ///   - file: The file in which the stubber is made.
-    ///   - line: The line in which the stubber is made.
+    ///   - unhandledMode: How to handle a request that no stub matches; it fails by default.
+    ///   - network: The transport for requests that are passed through; by default, one that uses the real network.
+    ///   - clock: The clock for the delays of responses; a test can advance the time of a ``ManualClock``.
+    ///   - file: The file that creates the stubber.
+    ///   - line: The line that creates the stubber.
     public init(
         unhandledMode: UnhandledMode = .refuse,
         network: (any HTTPTransport)? = nil,
@@ -77,16 +78,16 @@ public final class HTTPStubber: HTTPTransport {
         state = AwaitableState(State(unhandledMode: unhandledMode))
     }
 
-    /// All capabilities except pausing; for proxy authorization, the network needs it too.
+    /// All capabilities except pausing; proxy authorization only if the network transport has it too.
     public var capabilities: TransportCapabilities {
-        let own: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+        let builtIn: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
         let (stubs, mode) = state.withLock { ($0.stubs, $0.unhandledMode) }
         let passes = mode == .passThrough || stubs.contains(where: \.passesThrough)
         let networkCapabilities = (network ?? (passes ? Self.network : nil))?.capabilities ?? .proxyAuthorization
-        return own.union(networkCapabilities.intersection(.proxyAuthorization))
+        return builtIn.union(networkCapabilities.intersection(.proxyAuthorization))
     }
 
-    /// Responds to the request, by the rules of `HTTPTransport`.
+    /// Responds to the request, following the rules of `HTTPTransport`.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -118,7 +119,7 @@ public final class HTTPStubber: HTTPTransport {
         player.play(try StubPlan(response, to: claimed).steps[...])
     }
 
-    /// Returns the response of a responder; after the timeout, the transfer ends without it.
+    /// Returns the response of a responder; after the timeout, the transfer ends without a response.
     private func response(
         of responder: StubUsage.Responder,
         to request: ReceivedRequest,
@@ -128,29 +129,34 @@ public final class HTTPStubber: HTTPTransport {
         switch responder {
         case .fixed(let response): return response
         case .computed(let make):
-            // Not in a task group, which would wait for a responder that ignores its cancellation.
-            let watch = timeout.map { clock.after($0) { transfer.timeOut() } }
-            transfer.whenStopped { watch?.cancel() }
-            defer { watch?.cancel() }
+            // A task group would wait for a responder that ignores its cancellation.
+            let timeoutTask = timeout.map { clock.after($0) { transfer.timeOut() } }
+            transfer.whenStopped { timeoutTask?.cancel() }
+            defer { timeoutTask?.cancel() }
             return try await make(request)
         }
     }
 
-    /// Sends the request as if there were no stubber.
-    private func sendOverNetwork(_ request: TransportRequest, _ received: ReceivedRequest, as transfer: StubTransfer) throws {
+    /// Sends the request over the network, as if there were no stubber.
+    private func sendOverNetwork(
+        _ request: TransportRequest,
+        _ received: ReceivedRequest,
+        as transfer: StubTransfer
+    ) throws {
         guard !received.isBodyHidden else {
             let reason = "an upload task hides its content on this platform, so that it can't be passed through"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         var request = request
-        // A stream has been read already, and may be readable only once.
+        // The stream has been consumed, and may not be replayable.
         if case .stream = request.body.content { request.body = .data(received.body, type: nil) }
         let inner = (network ?? Self.network).send(request) { transfer.report($0) }
         transfer.whenStopped { inner.cancel() }
     }
 
-    /// The network without any stubber: one that is enabled for `URLSession.shared` would otherwise get its own
-    /// requests.
+    /// The real network, bypassing every stubber.
+    ///
+    /// A stubber that is enabled for `URLSession.shared` would otherwise receive the requests that it passes through.
     private static let network: any HTTPTransport = {
         #if os(Linux)
         return HTTPClient.defaultTransport
@@ -162,7 +168,7 @@ public final class HTTPStubber: HTTPTransport {
     }()
 }
 
-/// The stubber and session of each protocol class; it holds stubbers weakly.
+/// The stubber and session of each protocol class; stubbers are held weakly.
 enum StubberRegistry {
     struct Entry {
         weak var stubber: HTTPStubber?
@@ -192,10 +198,11 @@ enum StubberRegistry {
     }
 }
 
-// MARK: - Deciding
+// MARK: - Matching
 
 extension HTTPStubber {
-    /// Records a request, and finds the stub that responds to it; `nil` if the request goes to the network.
+    /// Records a request, and returns the responder of the first matching stub; `nil` if the request goes to the
+    /// network.
     ///
     /// - Throws: The error of a request that no stub matches.
     private func claim(

@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// A transport without a network: a closure makes the response to every request.
+/// A transport without a network, which uses a closure to create the response to every request.
 ///
-/// The fastest way to test what is made of a response, and never flaky:
+/// It is the fastest and most reliable way to test how code handles responses:
 ///
 /// ```swift
 /// let transport = InMemoryTransport { request in
@@ -15,22 +15,22 @@ import Requests
 /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
 /// ```
 ///
-/// It has no sockets. The `timeout` of the request or its client is measured by the clock of the transport. Without a
-/// timeout, `.never` and `.stalled(after:)` last until the request is cancelled. Safe from any thread; the closure may
-/// be called from several at once.
+/// The transport has no sockets. Its clock measures the `timeout` of a request or its client. Without a timeout,
+/// `.never` and `.stalled(after:)` last until the request is cancelled. The transport is thread-safe, and may call the
+/// closure on several threads simultaneously.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (ReceivedRequest) -> StubResponse
     private let recordsRequests: Bool
     let recorded = AwaitableState<[ReceivedRequest]>([])
     private let clock: any Clock<Duration>
 
-    /// Makes a transport.
+    /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - recordsRequests: Whether ``requests`` is kept; true by default. A benchmark turns it off.
-    ///   - clock: The clock for the times of responses; a ``ManualClock`` lets them pass when the test says so.
-    ///   - respond: Makes the response to a request. It returns at once: it runs on the thread that sends, or on the
-    ///     one that has read the content of the request from a file or a stream.
+    ///   - recordsRequests: Whether requests are recorded in ``requests``; true by default. A benchmark turns it off.
+    ///   - clock: The clock for the delays of responses; a test can advance the time of a ``ManualClock``.
+    ///   - respond: Creates the response to a request. It must return quickly, because it runs on the thread that sends
+    ///     the request, or that has read the request's content from a file or a stream.
     public init(
         recordsRequests: Bool = true,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -49,15 +49,15 @@ public final class InMemoryTransport: HTTPTransport {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
-    /// Answers the request before it returns, unless the answer is one that waits, or the content of the request is in
-    /// a file or a stream.
+    /// Reports the response before it returns, unless the response is delayed, or the request's content is in a file or
+    /// a stream.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         do {
             if let received = try ReceivedRequest(inMemory: request) {
-                return answer(received, of: StubTransfer(receive), receive)
+                return deliverResponse(received, of: StubTransfer(receive), receive)
             }
         } catch {
             receive(.end(RequestError(error)))
@@ -66,12 +66,12 @@ public final class InMemoryTransport: HTTPTransport {
         let transfer = StubTransfer(receive)
         transfer.run { [self] in
             guard let received = try await ReceivedRequest.reading(request, for: transfer) else { return }
-            _ = answer(received, of: transfer) { transfer.report($0) }
+            _ = deliverResponse(received, of: transfer) { transfer.report($0) }
         }
         return transfer
     }
 
-    private func answer(
+    private func deliverResponse(
         _ request: ReceivedRequest,
         of transfer: @autoclosure () -> StubTransfer,
         _ receive: (TransferEvent) -> Void

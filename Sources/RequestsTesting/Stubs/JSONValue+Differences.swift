@@ -5,9 +5,9 @@ import Foundation
 import Requests
 
 extension JSONValue {
-    /// Returns the differences from the expected value in words, at most ten; values with a secret name aren't shown.
+    /// Returns descriptions of up to ten differences from the expected value; values with secret names aren't shown.
     ///
-    /// If the expected value is the whole, unexpected members are differences too. Arrays must have the same elements.
+    /// If `isExact` is true, unexpected members are differences too. Arrays must always have the same elements.
     ///
     /// - Complexity: O(n log n).
     func differences(from expected: JSONValue, isExact: Bool) -> [String] {
@@ -46,13 +46,15 @@ extension JSONValue {
             differences.append("\(subject) has \(elements.count) elements, not \(expectedElements.count)")
         default:
             guard !isSame(as: expected) else { return }
-            // A text may be a form in quotes, with secrets that no member's name reveals.
+            // A string may be a form, with secrets that the name of the member doesn't reveal.
             let hides = isSensitive || [self, expected].contains { $0.mayContainSecret(isRoot: path.isEmpty) }
-            differences.append(hides ? "\(subject) has another value" : "\(subject) is \(excerpt), not \(expected.excerpt)")
+            differences.append(
+                hides ? "\(subject) has another value" : "\(subject) is \(excerpt), not \(expected.excerpt)"
+            )
         }
     }
 
-    /// Whether two values are equal, with numbers compared by value: a literal `1.0` is read as `1`.
+    /// Returns whether two values are equal, comparing numbers by value: the literal `1.0` is decoded as `1`.
     private func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)):
@@ -66,7 +68,7 @@ extension JSONValue {
         return isRoot ? Redaction.content(Data(text.utf8), type: nil) != Data(text.utf8) : Redaction.text(text) != text
     }
 
-    /// The value in a few words: a scalar itself, or the kind of a collection.
+    /// A short form of the value: a scalar itself, or only the kind of a collection.
     private var excerpt: String {
         switch self {
         case .null: "null"

@@ -5,9 +5,9 @@ import Foundation
 import Requests
 
 extension StubCondition {
-    /// A part of an address that a comparison may ignore.
+    /// A component of a URL that a comparison may ignore.
     public enum AddressPart: Sendable, Hashable {
-        /// The scheme, `https` or `http`, and its default port.
+        /// The scheme, `https` or `http`, including its default port.
         case scheme
         /// The host.
         case host
@@ -19,11 +19,11 @@ extension StubCondition {
         case query
     }
 
-    /// The address is this one, apart from the ignored parts on both sides.
+    /// Matches requests for this URL, apart from the ignored parts on both sides.
     ///
-    /// Addresses are compared as in RFC 3986, 6.2.2: the case of scheme and host, a default port and an empty path make
-    /// no difference. Neither do credentials, the order of parameters with different names, and the fragment, which is
-    /// never sent.
+    /// URLs are compared after normalization (RFC 3986, 6.2.2). The case of scheme and host, a default port, and an
+    /// empty path make no difference. Credentials, the fragment (which is never sent), and the order of parameters with
+    /// different names are ignored too.
     public static func url(_ url: URL, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         let expected = AddressComponents(url)
         return StubCondition("URL \(ReceivedRequest(url: url).redactedAddress)") { request in
@@ -31,7 +31,7 @@ extension StubCondition {
         }
     }
 
-    /// The address is this one, apart from the ignored parts.
+    /// Matches requests for this URL, apart from the ignored parts.
     public static func url(_ text: String, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         guard let url = URL(lenient: text) else {
             return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
@@ -39,7 +39,7 @@ extension StubCondition {
         return .url(url, ignoring: ignored)
     }
 
-    /// The address, as it is sent, matches the regular expression.
+    /// Matches requests whose URL, as it is sent, matches the regular expression.
     public static func url(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("URL matching \(pattern)") { request in
@@ -47,28 +47,27 @@ extension StubCondition {
         }
     }
 
-    /// The address, or the part after its origin, is an expansion of the template; the values of its variables are in
-    /// ``ReceivedRequest/variables``.
+    /// Matches requests whose URL, or the part after its origin, is an expansion of the template.
     ///
-    /// A template without a query matches any query. A template of level 4 (`{x*}`, `{x:3}`) matches nothing, since its
-    /// values can't be separated.
+    /// The values of its variables are in ``ReceivedRequest/variables``. A template without a query matches any query.
+    /// A template of level 4 (`{x*}`, `{x:3}`) matches nothing, because its values can't be separated.
     public static func template(_ template: URITemplate) -> StubCondition {
         let ignoresQuery = !template.description.contains("?") && !template.description.contains("{&")
         let fault = Result { try URITemplate(template.description) }.fault
         return StubCondition("URI template \(template)") { request in
             if let fault { return .mismatch("the template \(template) is malformed: \(fault)") }
-            var pieces = AddressComponents(request.url)
-            if ignoresQuery { pieces.query = nil }
-            // As it was sent, which may be no URL.
+            var components = AddressComponents(request.url)
+            if ignoresQuery { components.query = nil }
+            // Compare what was sent, because that may not be a valid URL.
             let reference = ignoresQuery ? request.path : request.target
-            guard let values = template.extract(from: pieces.text) ?? template.extract(from: reference) else {
+            guard let values = template.extract(from: components.text) ?? template.extract(from: reference) else {
                 return .mismatch("the URL \(request.redactedAddress) isn't one of the template \(template)")
             }
             return .match(values)
         }
     }
 
-    /// The host is this one; case is ignored.
+    /// Matches requests to this host, ignoring case.
     public static func host(_ host: String) -> StubCondition {
         StubCondition("host \(host)") { request in
             let actual = AddressComponents(request.url).host
@@ -76,9 +75,9 @@ extension StubCondition {
         }
     }
 
-    /// The path is this one, which may be given percent-encoded or decoded.
+    /// Matches requests with this path, which may be given percent-encoded or decoded.
     ///
-    /// A `/` separates names; write one within a name as `%2F`.
+    /// A `/` separates segments; write one within a segment as `%2F`.
     public static func path(_ path: String) -> StubCondition {
         StubCondition("path \(path)") { request in
             let actual = request.path
@@ -87,12 +86,12 @@ extension StubCondition {
         }
     }
 
-    /// The address has exactly these parameters, in any order.
+    /// Matches requests whose URL has exactly these parameters, in any order.
     public static func query(_ query: Query) -> StubCondition {
         StubCondition("query \(query)") { $0.query.mismatch(with: query, isExact: true, what: "parameter") }
     }
 
-    /// The address has these parameters; others are allowed.
+    /// Matches requests whose URL has these parameters, and possibly others.
     public static func query(containing query: Query) -> StubCondition {
         StubCondition("query containing \(query)") {
             $0.query.mismatch(with: query, isExact: false, what: "parameter")
@@ -101,7 +100,7 @@ extension StubCondition {
 }
 
 extension AddressComponents {
-    /// Returns the differences in words; `nil` for an equal address.
+    /// Returns a description of the differences; `nil` if the URLs are equivalent.
     func difference(from expected: AddressComponents, ignoring ignored: Set<StubCondition.AddressPart>) -> String? {
         var differences: [String] = []
         func compare(_ part: StubCondition.AddressPart, _ name: String, _ actual: String, _ expected: String) {
@@ -124,9 +123,10 @@ extension AddressComponents {
 }
 
 extension Query {
-    /// Returns the first item that is missing, differs or isn't expected; the values of a secret name aren't shown.
+    /// Returns a description of the first item that is missing, different or unexpected; values with secret names
+    /// aren't shown.
     ///
-    /// Items of one name are compared in their order, those of different names in any order.
+    /// Items with the same name are compared in order; items with different names may be in any order.
     func mismatch(with expected: Query, isExact: Bool, what: String) -> String? {
         for name in Set(expected.map(\.name)).sorted() {
             let values = filter { $0.name == name }.map(\.value)
@@ -150,7 +150,7 @@ extension String {
     /// Whether the value of a parameter with this name may be a secret.
     fileprivate var isSecretName: Bool { !isPlainName || Redaction.isSecretName(self) }
 
-    /// The name, unless it may itself have a secret: content that isn't a form is one long name.
+    /// The name, unless it may itself contain a secret, because content that isn't a form is parsed as one long name.
     fileprivate var displayName: String { isPlainName ? shortened() : "of \(utf8.count) bytes" }
 
     private var isPlainName: Bool {
@@ -165,7 +165,7 @@ extension Result {
     }
 }
 
-/// The pieces of an address in normalized form: equivalent addresses are equal (RFC 3986, 6.2.2).
+/// The components of a URL after normalization (RFC 3986, 6.2.2), so that equivalent URLs are equal.
 struct AddressComponents: Equatable {
     var scheme: String
     var host: String
@@ -185,29 +185,29 @@ struct AddressComponents: Equatable {
         query = components?.percentEncodedQuery
     }
 
-    /// The address as text, without credentials and fragment.
+    /// The URL as a string, without credentials and fragment.
     var text: String {
         "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")\(path)\(query.map { "?\($0)" } ?? "")"
     }
 }
 
 extension String {
-    /// Whether an encoded path is the given one, which may be percent-encoded or decoded.
+    /// Returns whether a percent-encoded path equals `path`, which may be percent-encoded or decoded.
     ///
-    /// Names are decoded one by one, so a `%2F` in one of them separates nothing.
+    /// Segments are decoded separately, so a `%2F` within a segment doesn't separate anything.
     func isPath(_ path: String) -> Bool {
         if withUppercaseTriplets == path.withUppercaseTriplets { return true }
         let names = split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding }
         return names == path.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
     }
 
-    /// The text with the hex digits of each `%XX` in upper case, since `%2f` and `%2F` are equivalent.
+    /// The string with the hex digits of each `%XX` in upper case, because `%2f` and `%2F` are equivalent.
     var withUppercaseTriplets: String {
         contains("%") ? replacing(/%[0-9a-fA-F]{2}/) { $0.output.uppercased() } : self
     }
 }
 
-/// A regular expression of a test, which may be invalid.
+/// A regular expression from a test, which may be invalid.
 struct StubPattern: Sendable, CustomStringConvertible {
     private let text: String
     private let expression: NSRegularExpression?
@@ -219,7 +219,7 @@ struct StubPattern: Sendable, CustomStringConvertible {
 
     var description: String { "/\(text.shortened())/" }
 
-    /// Returns a reason if none of the texts matches; `nil` if one does.
+    /// Returns a reason if no string matches; `nil` if one does.
     func mismatch(of texts: [String], what: @autoclosure () -> String) -> String? {
         guard let expression else { return "\(self) isn't a regular expression" }
         let isMet = texts.contains { text in

@@ -5,23 +5,23 @@ import Foundation
 import Requests
 
 extension StubCondition {
-    /// The content is these bytes; empty data matches no content.
+    /// Matches requests whose content is exactly these bytes; empty data matches a request without content.
     public static func body(_ body: Data) -> StubCondition {
         ofBody("body of \(body.count) bytes") { $0.body == body ? nil : $0.contentDifference(from: body) }
     }
 
-    /// The content is this text, in UTF-8.
+    /// Matches requests whose content is this text in UTF-8.
     public static func body(_ text: String) -> StubCondition {
         .body(Data(text.utf8))
     }
 
-    /// The content, as text, matches the regular expression.
+    /// Matches requests whose content, as text, matches the regular expression.
     public static func body(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return ofBody("body matching \(pattern)") { pattern.mismatch(of: [$0.text], what: "the content") }
     }
 
-    /// The content is this JSON, with its members in any order.
+    /// Matches requests whose content is this JSON, with object members in any order.
     ///
     /// ```swift
     /// stubber.stub(.post, "/orders", .jsonBody(["eggs": 3, "cook": .value(name)])).respond(with: .noContent)
@@ -30,24 +30,25 @@ extension StubCondition {
         ofJSON("JSON body", literal, isExact: true)
     }
 
-    /// The content is the JSON of the value, with its members in any order.
+    /// Matches requests whose content is the JSON encoding of the value, with object members in any order.
     public static func jsonBody(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> StubCondition {
         ofJSON("JSON body of \(type(of: value))", value, encoder, isExact: true)
     }
 
-    /// The content is JSON with these members at every level; others are allowed.
+    /// Matches requests whose content is JSON that has these members at every level, and possibly others.
     ///
-    /// Arrays must have the same number of elements; each element is compared the same way.
+    /// Arrays must have the same number of elements, which are compared in the same way.
     public static func jsonBody(containing literal: JSONValue.Literal) -> StubCondition {
         ofJSON("JSON body containing members", literal, isExact: false)
     }
 
-    /// The content is a form with exactly these items; items of different names may be in any order.
+    /// Matches requests whose content is a form with exactly these items; items with different names may be in any
+    /// order.
     public static func formBody(_ form: Query) -> StubCondition {
         ofBody("form \(form)") { $0.form.mismatch(with: form, isExact: true, what: "form field") }
     }
 
-    /// The content is a form with these items; others are allowed.
+    /// Matches requests whose content is a form with these items, and possibly others.
     public static func formBody(containing form: Query) -> StubCondition {
         ofBody("form containing \(form)") { $0.form.mismatch(with: form, isExact: false, what: "form field") }
     }
@@ -69,7 +70,7 @@ extension StubCondition {
         }
     }
 
-    /// Makes a condition on the content, which isn't met if the content is hidden.
+    /// Creates a condition on the content, which is unknown if the content is hidden.
     private static func ofBody(
         _ description: String,
         _ mismatch: @escaping @Sendable (ReceivedRequest) -> String?
@@ -83,8 +84,9 @@ extension StubCondition {
 }
 
 extension ReceivedRequest {
-    /// The difference of the content from the expected one in words, from shortly before its first byte; content that
-    /// may have a secret isn't shown.
+    /// Describes how the content differs from the expected content, starting shortly before the first difference.
+    ///
+    /// Content that may contain a secret isn't shown.
     fileprivate func contentDifference(from expected: Data) -> String {
         let isShown = [body, expected].allSatisfy {
             Redaction.content($0, of: headers) == $0 && String(data: $0, encoding: .utf8) != nil

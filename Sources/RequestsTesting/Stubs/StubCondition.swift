@@ -4,22 +4,22 @@
 import Foundation
 import Requests
 
-/// A condition of a stub: the stub responds only to requests that meet it.
+/// A condition that a request must meet for a stub to respond.
 ///
-/// A stub has any number of conditions, and all must hold:
+/// A stub has any number of conditions, and all of them must hold:
 ///
 /// ```swift
 /// stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]))
 /// ```
 ///
-/// A condition that can never hold, such as an invalid regular expression, doesn't trap. It matches nothing, and gives
-/// the reason in the error of the refused requests.
+/// A condition that can never hold, such as an invalid regular expression, doesn't trap. It matches nothing, and the
+/// error of the rejected requests includes the reason.
 public struct StubCondition: Sendable, CustomStringConvertible {
-    /// The result of checking a condition.
+    /// The result of evaluating a condition.
     enum MatchResult: Sendable {
         case match([String: URITemplate.Value])
         case mismatch(String)
-        /// The condition can't be decided, so neither it nor its negation holds.
+        /// The condition can't be evaluated, so neither it nor its negation holds.
         case unknown(String)
 
         init(mismatch reason: String?) {
@@ -27,7 +27,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The condition in words, such as `method POST`.
+    /// A description of the condition, such as `method POST`.
     public let description: String
     let evaluate: @Sendable (ReceivedRequest) -> MatchResult
 
@@ -48,11 +48,11 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A condition that a closure decides.
+    /// Matches requests for which a closure returns `true`.
     ///
     /// - Parameters:
-    ///   - description: The condition in words, for the error of refused requests.
-    ///   - isMet: Returns whether the request meets it.
+    ///   - description: A description of the condition, for the error of rejected requests.
+    ///   - isMet: Returns whether the request meets the condition.
     /// - Returns: The condition.
     public static func `where`(
         _ description: String = "a condition",
@@ -61,10 +61,10 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         StubCondition(description) { isMet($0) ? nil : "\(description) isn't met" }
     }
 
-    /// Any request.
+    /// Matches any request.
     public static let any = StubCondition("any request") { _ in nil as String? }
 
-    /// The method is one of these.
+    /// Matches requests with one of these methods.
     public static func method(_ methods: HTTPMethod...) -> StubCondition {
         StubCondition("method \(methods.map(\.rawValue).joined(separator: " or "))") { request in
             methods.contains(request.method)
@@ -72,7 +72,8 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The condition doesn't hold; not met either if the content is hidden, so that the condition can't be decided.
+    /// Matches requests that don't meet the condition; matches nothing if the condition can't be evaluated because the
+    /// content is hidden.
     public static func not(_ condition: StubCondition) -> StubCondition {
         StubCondition("not \(condition)") { request in
             switch condition.evaluate(request) {
@@ -85,10 +86,10 @@ public struct StubCondition: Sendable, CustomStringConvertible {
 }
 
 extension [StubCondition] {
-    /// The conditions in words.
+    /// A description of all conditions.
     var summary: String { isEmpty ? "any request" : map(\.description).joined(separator: ", ") }
 
-    /// Returns the values of all templates if every condition holds, else the reason of each that doesn't.
+    /// Returns the variables of all templates if every condition holds, or the reasons why conditions don't hold.
     func evaluate(_ request: ReceivedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
         var variables: [String: URITemplate.Value] = [:]
         var mismatches: [String] = []
@@ -105,18 +106,18 @@ extension [StubCondition] {
 // MARK: - Headers
 
 extension StubCondition {
-    /// The request has a field of this name.
+    /// Matches requests that have a header field with this name.
     public static func header(_ name: HTTPField.Name) -> StubCondition {
         StubCondition("header \(name)") { request in
-            request.headers.contains(name) ? nil : missing(name)
+            request.headers.contains(name) ? nil : missingHeader(name)
         }
     }
 
-    /// One of the fields of the name has the value.
+    /// Matches requests that have a header field with this name and value.
     public static func header(_ name: HTTPField.Name, _ value: String) -> StubCondition {
         StubCondition("header \(name) with a value") { request in
             let values = request.headers[values: name]
-            guard !values.isEmpty else { return missing(name) }
+            guard !values.isEmpty else { return missingHeader(name) }
             guard !values.contains(value) else { return nil }
             let shown = request.headers[fields: name].map { Redaction.value(of: $0).shortened() }
             let expectedValue = Redaction.value(of: HTTPField(name, value)).shortened()
@@ -126,17 +127,17 @@ extension StubCondition {
         }
     }
 
-    /// The value of one of the fields of the name matches the regular expression.
+    /// Matches requests that have a header field with this name, and a value that matches the regular expression.
     public static func header(_ name: HTTPField.Name, matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("header \(name) matching \(pattern)") { request in
             let values = request.headers[values: name]
-            guard !values.isEmpty else { return missing(name) }
+            guard !values.isEmpty else { return missingHeader(name) }
             return pattern.mismatch(of: values, what: "the header \(name.rawValue.shortened())")
         }
     }
 
-    /// The name of one of the fields matches the regular expression.
+    /// Matches requests that have a header field whose name matches the regular expression.
     public static func headerName(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("header name matching \(pattern)") { request in
@@ -144,7 +145,7 @@ extension StubCondition {
         }
     }
 
-    private static func missing(_ name: HTTPField.Name) -> String {
+    private static func missingHeader(_ name: HTTPField.Name) -> String {
         "the header \(name.rawValue.shortened()) is missing"
     }
 }

@@ -4,22 +4,25 @@
 import Foundation
 import Requests
 
-/// Moves the events of a stubbed transfer to where a `URLProtocol` may call its client.
+/// Delivers the events of a stubbed transfer where a `URLProtocol` may call its client.
 ///
-/// Foundation doesn't document where that is. On Apple platforms it is the thread on which loading began. On Linux it
-/// is the queue of the session, which alone may access the list of its tasks: from another thread, the client would
-/// read that list while the session changes it. The only way there is to suspend and resume the task: the session then
-/// asks the protocol on its queue to start loading again. Since completion handlers get only the last piece of the
-/// content there, all events are delivered at once.
+/// Foundation doesn't document where that is. On Apple platforms, it is the thread on which loading began. On Linux, it
+/// is the session's queue, because only that queue may access the session's list of tasks. From another thread, the
+/// client would read the list while the session changes it.
+///
+/// The only way to get to that queue is to suspend and resume the task. The session then calls `startLoading()` of the
+/// protocol again, on its queue. On Linux, a completion handler receives only the content that was delivered last, so
+/// all events are delivered together at the end.
 final class StubDelivery: NSObject, Sendable {
     private let state = Locked(StubDeliveryState())
     #if canImport(ObjectiveC)
-    // `Thread` isn't `Sendable`, though the only call that is made here is meant for other threads.
+    // `Thread` isn't `Sendable`, but the only call here, `perform(_:on:with:waitUntilDone:)`, is meant for other
+    // threads.
     private let thread = Locked(Thread.current)
     private var key: String { "Requests.StubDelivery.\(ObjectIdentifier(self).hashValue)" }
     #endif
 
-    /// Adds an event of the transfer, on any thread but the client's.
+    /// Adds an event of the transfer; may be called on any thread except the client's.
     func add(_ event: TransferEvent, of task: URLSessionTask?) {
         #if canImport(ObjectiveC)
         guard state.withLock({ $0.add(event, buffersContent: false) }) else { return }
@@ -31,14 +34,14 @@ final class StubDelivery: NSObject, Sendable {
         #endif
     }
 
-    /// Takes the events that are due for the client.
+    /// Removes and returns the events that are due for the client.
     func takeDueEvents() -> [TransferEvent] { state.withLock { $0.takeDueEvents() } }
 
     /// Stops the delivery of events.
     func stop() { state.withLock { $0.stop() } }
 
     #if canImport(ObjectiveC)
-    /// The protocol, which stays on its thread and receives its events there.
+    /// The protocol that receives the events, stored in the thread's dictionary so that it never leaves its thread.
     var receiver: StubProtocol? {
         get { Thread.current.threadDictionary[key] as? StubProtocol }
         set { Thread.current.threadDictionary[key] = newValue }
@@ -53,15 +56,15 @@ final class StubDelivery: NSObject, Sendable {
 /// The events that a `URLProtocol` hasn't passed to its client yet.
 struct StubDeliveryState {
     private var pending: [TransferEvent] = []
-    /// The content that is delivered as a whole; appended to, since there may be very many pieces.
+    /// The buffered content for a single event; it is concatenated here, because there may be very many fragments.
     private var content = Data()
     private var isStopped = false
-    /// Whether pending events may be delivered, since a resumed task asks for them at any time.
-    private var isDue = false
+    /// Whether pending events may be delivered; a resumed task may request them earlier.
+    private var mayDeliver = false
 
-    /// Adds an event; returns whether the client is to be notified now.
+    /// Adds an event; returns whether the client must be notified now.
     ///
-    /// If events are delivered as a whole, that is at the end.
+    /// If the content is buffered, the client is notified only at the end.
     mutating func add(_ event: TransferEvent, buffersContent: Bool) -> Bool {
         guard !isStopped else { return false }
         switch event {
@@ -76,14 +79,14 @@ struct StubDeliveryState {
             if !content.isEmpty { pending.append(.data(content)) }
         }
         pending.append(event)
-        if case .end = event { isDue = true }
-        if !buffersContent { isDue = true }
-        return isDue
+        if case .end = event { mayDeliver = true }
+        if !buffersContent { mayDeliver = true }
+        return mayDeliver
     }
 
-    /// Takes the events that are due now; returns nothing after a stop.
+    /// Removes and returns the events that are due; returns nothing after a stop.
     mutating func takeDueEvents() -> [TransferEvent] {
-        guard isDue, !isStopped else { return [] }
+        guard mayDeliver, !isStopped else { return [] }
         defer { (pending, content) = ([], Data()) }
         return pending
     }

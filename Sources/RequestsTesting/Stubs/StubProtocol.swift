@@ -4,14 +4,14 @@
 import Foundation
 import Requests
 
-/// Passes the requests of a session to its stubber, and the responses to the session.
+/// Passes the requests of a session to its stubber, and the responses back to the session.
 ///
 /// The class itself belongs to ``HTTPStubber/shared``; every other stubber has an ``InstalledStubProtocol``.
 class StubProtocol: URLProtocol {
     private var delivery: StubDelivery?
     private var transfer: StubTransfer?
 
-    /// Whether the class was put in a session's configuration, rather than registered for all sessions.
+    /// Whether the class was added to a session's configuration, rather than registered for all sessions.
     class var isInstalled: Bool { false }
 
     override class func canInit(with request: URLRequest) -> Bool {
@@ -21,7 +21,7 @@ class StubProtocol: URLProtocol {
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Starts the transfer; on Linux, a call after the task was suspended and resumed delivers events instead.
+    /// Starts the transfer, or, if a task on Linux is resumed after a suspension, delivers its events.
     override func startLoading() {
         guard delivery == nil else { return deliver() }
         let delivery = StubDelivery()
@@ -42,14 +42,14 @@ class StubProtocol: URLProtocol {
 
     override func stopLoading() {
         #if !canImport(ObjectiveC)
-        // Suspended: the transfer continues, and its events are delivered when the task is resumed.
+        // The task was only suspended. The transfer continues, and its events are delivered when the task is resumed.
         guard task?.state == .canceling else { return }
         #endif
         end()
         transfer?.cancel()
     }
 
-    /// Passes the due events to the client; called where Foundation allows it.
+    /// Passes the due events to the client; must be called where Foundation allows that.
     func deliver() {
         for event in delivery?.takeDueEvents() ?? [] { notifyClient(of: event) }
     }
@@ -73,8 +73,9 @@ class StubProtocol: URLProtocol {
         return stubber
     }
 
-    /// Throws for a download task on Linux, which would crash at its end: it needs a file that only the session's own
-    /// protocols can name.
+    /// Throws an error for a download task on Linux, which would crash on completion.
+    ///
+    /// Foundation expects a file there that only its built-in protocol classes can provide.
     private func rejectDownload() throws(RequestError) {
         #if canImport(FoundationNetworking)
         guard task is URLSessionDownloadTask else { return }
@@ -101,8 +102,7 @@ class StubProtocol: URLProtocol {
             if let redirected = request.redirected(by: head) {
                 client?.urlProtocol(self, wasRedirectedTo: redirected, redirectResponse: response)
             }
-            // The delegate may have cancelled the task meanwhile; otherwise it has refused the redirect and wants the
-            // response.
+            // The delegate may have cancelled the task. Otherwise it rejected the redirect, and expects the response.
             guard delivery?.receiver != nil else { return }
             #endif
             client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
@@ -116,8 +116,8 @@ class StubProtocol: URLProtocol {
                 client?.urlProtocolDidFinishLoading(self)
             }
             #if !canImport(ObjectiveC)
-            // A late cancel would make the client fail a task that the session may have removed already, which ends the
-            // process.
+            // Release the client, because a later cancellation would fail a task that the session may already have
+            // removed, and crash the process.
             client = nil
             #endif
         }
@@ -125,10 +125,10 @@ class StubProtocol: URLProtocol {
 }
 
 extension HTTPResponseHead {
-    /// The head in a form that a session can process.
+    /// The head in a form that the session can process.
     ///
-    /// On Linux, a session never completes a task whose 401 has a challenge that it knows, and may end the process for
-    /// an unknown one.
+    /// On Linux, a session never completes a task that gets a 401 with a supported challenge. With an unsupported one,
+    /// it may crash the process.
     fileprivate var sanitizedForSession: HTTPResponseHead {
         #if canImport(FoundationNetworking)
         guard status == .unauthorized, self[.wwwAuthenticate] != nil else { return self }
@@ -141,22 +141,24 @@ extension HTTPResponseHead {
     }
 }
 
-/// A protocol class for one installation.
+/// The protocol class of one session configuration with a stubber.
 ///
-/// A session passes only a request to its protocol class, which doesn't identify the session. So each configuration
-/// with a stubber has its own class. Classes can't be created at run time, but specializations of generic classes can:
-/// the type parameter encodes a number, one type a bit. They stay until the process ends.
+/// A session passes only the request to its protocol class, which therefore can't identify the session. So each
+/// configuration with a stubber needs a separate class.
+///
+/// Classes can't be created at run time, but specializations of generic classes can. The type parameter encodes a
+/// number, with one type per bit. The classes exist until the process ends.
 final class InstalledStubProtocol<Number>: StubProtocol {
     override class var isInstalled: Bool { true }
 }
 
-/// The type of a number without bits.
+/// The type that encodes zero bits.
 private enum NoBits {}
 private enum Zero<Rest> {}
 private enum One<Rest> {}
 
 extension StubProtocol {
-    /// Returns the class with a number; equal numbers give the same class.
+    /// Returns the class for a number; equal numbers return the same class.
     static func subclass(_ number: Int) -> StubProtocol.Type {
         adding(UInt(bitPattern: number), to: NoBits.self)
     }
@@ -171,7 +173,7 @@ extension StubProtocol {
 
 #if canImport(ObjectiveC)
 extension URLRequest {
-    /// Returns the request that follows a redirect (RFC 9110, 15.4); `nil` if the response isn't one.
+    /// Returns the request that follows a redirect (RFC 9110, 15.4); `nil` if the response isn't a redirect.
     func redirected(by head: HTTPResponseHead) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), let location = head[.location],
             let target = URL(lenient: location, relativeTo: url)
@@ -192,10 +194,10 @@ extension URLRequest {
 // MARK: - Errors
 
 extension URLError {
-    /// The error that a session reports for one of a stub: the stub's own where that is Foundation's.
+    /// Converts a stub's error into the error that a session would report; a `URLError` is used as is.
     init(_ error: RequestError, at url: URL?) {
-        if let own = error.underlying as? URLError {
-            self = own
+        if let urlError = error.underlying as? URLError {
+            self = urlError
             return
         }
         let explanation = (error.underlying as? any ExplainedError)?.explanation

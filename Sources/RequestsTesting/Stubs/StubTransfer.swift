@@ -5,16 +5,16 @@ import Requests
 
 /// A transfer that plays a response instead of sending anything.
 ///
-/// Events are reported outside the lock, one after the other: one that comes during another, such as the end by a
-/// cancel, waits until that is reported.
+/// Events are reported outside the lock, one at a time. An event that arrives during another, such as the end after a
+/// cancellation, is queued.
 final class StubTransfer: TransferHandle {
     private struct State: Sendable {
-        /// The events that wait for the one that is being reported.
+        /// The queued events.
         var pending: [TransferEvent] = []
         var isReporting = false
         var hasHead = false
         var hasEnded = false
-        /// Closures that stop the work of the transfer; `nil` once they were called.
+        /// Closures that stop the work of the transfer; `nil` once they were called or released.
         var stopActions: [@Sendable () -> Void]? = []
 
         mutating func enqueue(_ event: TransferEvent) {
@@ -23,7 +23,7 @@ final class StubTransfer: TransferHandle {
             pending.append(event)
         }
 
-        /// Returns the next event; `nil` if there is none, or if another thread is reporting one.
+        /// Removes and returns the next event; `nil` if there is none, or if another thread is reporting an event.
         mutating func next() -> TransferEvent? {
             guard !isReporting, !pending.isEmpty else { return nil }
             isReporting = true
@@ -43,12 +43,12 @@ final class StubTransfer: TransferHandle {
 
     func cancel() { end(.cancelled) }
 
-    /// Ends the transfer with a timeout, as too long a silence does, and stops its work.
+    /// Ends the transfer with a timeout, and stops its work.
     func timeOut() { end(.timedOut, reason: "the stub was silent for too long") }
 
     private func end(_ code: RequestError.Code, reason: String? = nil) {
-        // Decided before the work stops, since a responder that is cancelled returns, and its response mustn't come
-        // first.
+        // Mark the end before calling the stop actions, because a cancelled responder returns, and its response must
+        // not be reported before the error.
         let hasHead = state.withLock { state -> Bool? in
             guard !state.hasEnded else { return nil }
             state.hasEnded = true
@@ -75,13 +75,14 @@ final class StubTransfer: TransferHandle {
             completed: { $0.isReporting = false },
             perform: { event in
                 receive(event)
-                // The closures are released, since another transport's transfer among them holds this one.
+                // Release the closures to break a retain cycle: one of them may retain a network transfer that retains
+                // this transfer.
                 if case .end = event { _ = takeStopActions() }
             }
         )
     }
 
-    /// Adds a closure that stops some work of the transfer; calls it at once if the transfer was cancelled.
+    /// Adds a closure that stops some work of the transfer; calls it immediately if the transfer has already ended.
     func whenStopped(_ stop: @escaping @Sendable () -> Void) {
         let isStopped = state.withLock { state in
             state.stopActions?.append(stop)

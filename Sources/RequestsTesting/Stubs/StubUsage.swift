@@ -4,27 +4,27 @@
 import Foundation
 import Requests
 
-/// The state of a stub: its responders, its limit and expectation, and the requests that it has taken.
+/// The state of a stub: its responders, its limit and expectation, and the requests that it has received.
 struct StubUsage: Sendable {
-    /// The source of a response.
+    /// A fixed response, or a closure that computes one.
     enum Responder: Sendable {
         case fixed(StubResponse)
         case computed(@Sendable (ReceivedRequest) async throws -> StubResponse)
     }
 
-    /// The result for a request.
+    /// The outcome of offering a request to a stub.
     enum Claim: Sendable {
-        /// The stub responds to the request, which has the variables of its conditions.
+        /// The stub responds; the request includes the variables of the stub's URI templates.
         case matched(ReceivedRequest, Responder)
-        /// The request goes to the network.
+        /// The stub sends the request over the network.
         case passThrough
-        /// The stub doesn't respond to the request, for these reasons.
+        /// The stub doesn't respond, for these reasons.
         case skipped([String])
     }
 
-    /// One responder for each request in turn, the last of which repeats; `nil` until they are set.
+    /// The responders of the first, second and further requests, the last of which repeats; `nil` until they are set.
     var responders: [Responder]?
-    /// Whether requests go to the network.
+    /// Whether the stub sends its requests over the network.
     var passesThrough = false
     /// The maximum number of requests; `nil` for no limit.
     var limit: Int?
@@ -32,7 +32,8 @@ struct StubUsage: Sendable {
     var expectation: (description: String, isMet: @Sendable (Int) -> Bool)?
     private(set) var requests: [ReceivedRequest] = []
 
-    /// Takes a request that meets every condition, unless the stub has no response for it.
+    /// Records a request that meets every condition, and returns its responder, unless the stub is exhausted or not set
+    /// up yet.
     mutating func claim(_ request: ReceivedRequest) -> Claim {
         guard passesThrough || responders != nil else { return .skipped(["its response isn't set yet"]) }
         if let limit, requests.count >= limit { return .skipped(["it has answered as often as it may"]) }
@@ -43,33 +44,34 @@ struct StubUsage: Sendable {
         return .matched(request, responders.indices.contains(index) ? responders[index] : last)
     }
 
-    /// The unmet expectation in words; `nil` if it is met.
+    /// The description of an unmet expectation; `nil` if the expectation is met, or there is none.
     var complaint: String? {
         guard let expectation, !expectation.isMet(requests.count) else { return nil }
         return "was called \(requests.count) times, expected \(expectation.description)"
     }
 }
 
-/// The error of a request that no stub matches, with the nearest stubs and their mismatches.
+/// The error of a request that no stub matches; it lists the nearest stubs and their mismatches.
 ///
-/// The request ends with it, unless ``HTTPStubber/unhandledMode`` lets the request through. It is the `underlying` of a
-/// `RequestError` of code `notStubbed`; in a session without this library, its text is that of a `URLError`.
+/// The request fails with this error, unless ``HTTPStubber/unhandledMode`` sends it over the network. It is the
+/// `underlying` error of a `RequestError` of code `notStubbed`. A session without this library reports it as the
+/// message of a `URLError`.
 ///
 /// ```text
 /// no stub matches POST https://api.example.com/login
 /// - stub method GET, path /login (AppTests/LoginTests.swift:12): the method is POST
 /// ```
 ///
-/// Content isn't shown, nor are values whose names mark them as secrets.
+/// The message doesn't show content, or values whose names mark them as secrets.
 public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
     /// The request.
     public let request: ReceivedRequest
-    /// The request, and a line for each of the nearest stubs, at most three.
+    /// The request, and up to three of the nearest stubs, one per line.
     public let description: String
 
     init(_ request: ReceivedRequest, candidates: [(stub: HTTPStub, mismatches: [String])], at callSite: CallSite) {
         self.request = request
-        // Sorted by position too, since sorting alone may reorder equally near stubs.
+        // The position breaks ties, because the sort isn't guaranteed to be stable.
         let sorted = candidates.enumerated().sorted {
             ($0.element.mismatches.count, $0.offset) < ($1.element.mismatches.count, $1.offset)
         }
@@ -82,15 +84,15 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
 }
 
 extension RequestError.Code {
-    /// A test has no stub for the request; the underlying ``UnhandledRequest`` names the nearest ones.
+    /// No stub matches the request; the underlying ``UnhandledRequest`` lists the nearest ones.
     public static let notStubbed = RequestError.Code("notStubbed", .callerError)
 }
 
-/// The error of ``HTTPStubber/verify(file:line:)`` and of an expectation about requests.
+/// The error that ``HTTPStubber/verify(file:line:)`` and an unmet expectation about requests throw.
 public struct UnmetExpectations: DescribedError, Sendable {
-    /// One text for each, beginning with its callSite in the test: `AppTests/LoginTests.swift:12: the stub …`.
+    /// The unmet expectations, each with its source location in the test: `AppTests/LoginTests.swift:12: the stub …`.
     public let complaints: [String]
 
-    /// All of them, a line each.
+    /// All complaints, one per line.
     public var description: String { complaints.joined(separator: "\n") }
 }

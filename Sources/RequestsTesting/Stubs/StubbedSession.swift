@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// The timeout and the cookies of a session whose requests a stubber answers.
+/// The timeout and the cookies of a session that uses a stubber.
 ///
-/// On a network, Foundation's own protocols apply both. A protocol class that isn't Foundation's, such as the
-/// stubber's, has to do it itself.
+/// For real requests, Foundation's built-in protocol classes apply both. A custom protocol class, such as the
+/// stubber's, must do so itself.
 struct StubbedSession: Sendable {
     private let timeout: Duration
     private let cookies: FoundationCookieStorage?
@@ -24,14 +24,14 @@ struct StubbedSession: Sendable {
         (timeout, cookies, sendsCookies) = (Self.defaultTimeout, FoundationCookieStorage(.shared), true)
     }
 
-    /// The session of the process.
+    /// The shared session of the process.
     static let shared = StubbedSession()
 
     private static let defaultTimeout = Duration.seconds(60)
 
-    /// Returns the request as the session would send it, for the stubber.
+    /// Returns the request that the session would send, with its cookies and its timeout.
     ///
-    /// - Throws: `InvalidValue` if there is no address.
+    /// - Throws: `InvalidValue` if the request has no URL.
     func request(_ request: URLRequest) throws(InvalidValue) -> TransportRequest {
         var sent = try HTTPRequest(request)
         if sendsCookies, request.httpShouldHandleCookies, !sent.headers.contains(.cookie),
