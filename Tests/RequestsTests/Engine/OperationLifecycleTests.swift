@@ -35,7 +35,9 @@ import Testing
         ),
         Transcript(
             description: "cancel before the start",
-            steps: [(.complete, .deliver), (.delivered, .none), (.complete, .none), (.start, .finish), (.finished, .none)]
+            steps: [
+                (.complete, .deliver), (.delivered, .none), (.complete, .none), (.start, .finish), (.finished, .none),
+            ]
         ),
         Transcript(
             description: "start while the cancellation is being delivered",

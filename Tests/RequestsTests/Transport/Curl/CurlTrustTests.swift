@@ -144,7 +144,10 @@ import Testing
                 56, "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required", 0,
                 .clientCertificateRequired
             ),
-            (56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0, .clientCertificateRejected),
+            (
+                56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0,
+                .clientCertificateRejected
+            ),
         ] as [(Int32, String, Int, TrustFailure)]
     )
     func resultNamesTheReason(code: Int32, text: String, verification: Int, trustFailure: TrustFailure) {
