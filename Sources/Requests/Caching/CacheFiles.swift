@@ -129,7 +129,7 @@ struct CacheFiles: Sendable {
     /// A file larger than a quarter of the limit would evict too many others.
     func admits(_ size: Int) -> Bool { size <= limit / 4 }
 
-    /// Makes room for a file of this size, and removes the least recently used files if necessary.
+    /// Frees space for a file of this size, by removing the least recently used files if necessary.
     ///
     /// Temporary files that are more than an hour old are removed too, because their writers have crashed.
     ///

@@ -157,7 +157,7 @@ final class CurlInbox: Sendable {
         return previous.commands
     }
 
-    /// Makes the thread end.
+    /// Ends the thread.
     ///
     /// - Parameter phase: The phase of the thread until it has ended.
     func shutDown(as phase: Phase) {

@@ -33,7 +33,7 @@ struct DeadConnectionReaper {
         self.due = due
     }
 
-    /// Makes libcurl close the dead connections.
+    /// Closes the dead connections.
     mutating func run(in multi: CurlMulti, now: UInt64) {
         last = now
         if handle == nil, let new = ccurl_handle_new() {
