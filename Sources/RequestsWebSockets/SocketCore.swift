@@ -115,16 +115,16 @@ package final class SocketCore: UpgradedConnection {
     /// Returns the next message, and waits for it if necessary; `nil` at the end.
     func next() async throws(RequestError) -> WebSocket.Message? {
         let next = if let next = change({ $0.takeNext() }) { next } else { await wait { $0.enqueueReader($1, $2) } }
-        return try next.mapError(context.complete).get()
+        return try next.mapError(context.addContext).get()
     }
 
     func send(_ message: WebSocket.Message) async throws(RequestError) {
         let sent = if let sent = change({ $0.send(message) }) { sent } else { await wait { $0.send(message, $1, $2) } }
-        try sent.mapError(context.complete).get()
+        try sent.mapError(context.addContext).get()
     }
 
     func ping() async throws(RequestError) {
-        try await wait { $0.ping($1, $2) }.mapError(context.complete).get()
+        try await wait { $0.ping($1, $2) }.mapError(context.addContext).get()
     }
 
     func close(_ code: WebSocket.CloseCode, reason: String = "") async {

@@ -28,7 +28,7 @@ final class QueueProgressObserver: Sendable {
         guard change({ $0.add(id) }) else { return }
         let feeds = operation.progressFeeds
         feeds.sent.observe { [self] progress in
-            if let progress { change { $0.note(progress, .upload, of: id) } }
+            if let progress { change { $0.update(progress, .upload, of: id) } }
         }
         feeds.received.observe { [self] progress in
             change { meter in

@@ -121,8 +121,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         complete {
             let error = recordFailure(failure)
             // Errors that the request has thrown itself stay unchanged, for its `mapError`.
-            let isOwn = failure.isOwn && R.Failure.self != RequestError.self
-            return Box(Outcome.failure(mapError(isOwn ? failure.error : error)))
+            let isCallerError = failure.isCallerError && R.Failure.self != RequestError.self
+            return Box(Outcome.failure(mapError(isCallerError ? failure.error : error)))
         }
     }
 }

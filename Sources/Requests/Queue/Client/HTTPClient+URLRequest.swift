@@ -78,6 +78,6 @@ extension HTTPClient {
 
 extension RequestError {
     fileprivate func withContext(of request: HTTPRequest) -> RequestError {
-        completed(request: request, response: nil, body: Data(), transfers: [])
+        withContext(request: request, response: nil, body: Data(), transfers: [])
     }
 }

@@ -253,7 +253,7 @@ extension Operation {
         func add(_ predecessor: Operation, _ kind: QueueGraph.Edge.Kind) {
             if seen.insert(ObjectIdentifier(predecessor)).inserted { predecessors.append((predecessor, kind)) }
         }
-        let members = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.ids ?? []
+        let members = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.memberIDs ?? []
         for dependency in dependencies {
             if let gate = dependency as? OperationGate {
                 for predecessor in gate.dependencies { add(predecessor, .dependency) }

@@ -82,7 +82,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
         _ make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
         after operations: repeat each Input
     ) {
-        let work = NestingContext.carried { [weak self, operations = (repeat each operations)] (_: Void) in
+        let work = NestingContext.bindCurrent { [weak self, operations = (repeat each operations)] (_: Void) in
             guard let self, result == nil else { return }
             do {
                 fill(with: try make(repeat (each operations).valueOfDependency()), session, priority, coalescing)

@@ -53,7 +53,7 @@ extension ResponseStream {
             let context = base.core.context
             return Parsed<Result<Element, RequestError>>(base, contentTypeError: contentTypeError) { [makeReader] in
                 let read = makeReader()
-                return { line throws(RequestError) in try read(line).map { .success($0.mapError(context.complete)) } }
+                return { line throws(RequestError) in try read(line).map { .success($0.mapError { context.addContext(to: $0) }) } }
             }
         }
 

@@ -49,7 +49,7 @@ import Testing
     private static let ignoredOfRequests = [
         "authentication": "has added its fields",
         "credentialGenerations": "says which fields they are",
-        "home": "decides about fields at the next redirect, which each operation follows itself",
+        "headerTargetURL": "decides about fields at the next redirect, which each operation follows itself",
         "withheldHeaders": "the same",
         "encodableQueries": "are in the query",
         "options": "belong to the configuration",
