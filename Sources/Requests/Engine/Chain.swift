@@ -23,7 +23,7 @@ enum Chain {
         chain.reserveCapacity(userInterceptors.count + 4)
         for placed in userInterceptors { chain.append(UserInterceptor(placed: placed)) }
         // A download requests the missing parts of its file, and all later interceptors see each of these requests.
-        if content != .inMemory { chain.append(PartsInterceptor()) }
+        if content != .inMemory { chain.append(DownloadPartsInterceptor()) }
         // Redirects come next, because all later interceptors work for one URL.
         chain.append(RedirectInterceptor(policy: redirect))
         // Credentials come after redirects, because they answer the challenge to a single hop. Later interceptors store
@@ -101,7 +101,7 @@ extension Attempt {
 }
 
 /// Lets an operation send its request several times if its content requires that, such as a download in parts.
-private struct PartsInterceptor: Interceptor {
+private struct DownloadPartsInterceptor: Interceptor {
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorChain.Context,
