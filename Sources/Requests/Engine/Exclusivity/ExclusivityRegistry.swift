@@ -82,7 +82,7 @@ struct ExclusivitySnapshot {
     ///
     /// Operations that have left since the snapshot are omitted.
     func operations(before gate: OperationGate) -> [Operation] {
-        guard let numbers = gate.exclusivityNumber().flatMap({ predecessors[$0] }) else { return [] }
+        guard let numbers = gate.exclusivityID().flatMap({ predecessors[$0] }) else { return [] }
         return ExclusivityRegistry.shared.operations(numbers)
     }
 }

@@ -92,17 +92,17 @@ extension Operation {
 // Sendable: Operation requires restating it; the only addition here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
     /// The number of the exclusive operation that waits for this gate; `nil` for other gates.
-    let exclusivityNumber: @Sendable () -> Int?
+    let exclusivityID: @Sendable () -> Int?
 
     /// Creates a closed gate.
     ///
     /// - Parameters:
     ///   - prerequisites: The operations that must finish before the gate can open, for graphs and for the search for
     ///     cycles.
-    ///   - exclusivityNumber: Returns the number in ``ExclusivitySnapshot``, if the gate also waits for the preceding operations
+    ///   - exclusivityID: Returns the number in ``ExclusivitySnapshot``, if the gate also waits for the preceding operations
     ///     there.
-    init(after prerequisites: [Operation] = [], exclusivityNumber: @escaping @Sendable () -> Int? = { nil }) {
-        self.exclusivityNumber = exclusivityNumber
+    init(after prerequisites: [Operation] = [], exclusivityID: @escaping @Sendable () -> Int? = { nil }) {
+        self.exclusivityID = exclusivityID
         super.init()
         for prerequisite in prerequisites { addDependency(prerequisite) }
         start()

@@ -58,7 +58,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private var participantsByRegistration: [Int: Int] = [:]
     /// The number of participants that haven't joined any transfer.
     private var unjoinedCount = 0
-    private var endedCount = 0
+    private var endedTransferCount = 0
     private var lastNumber = 0
     /// The limits of new transfers: the maximum of the limits of all participants so far.
     private(set) var limits = ResponseLimits(head: 0, content: 0)
@@ -68,8 +68,8 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Registers a participant.
     mutating func register(_ participant: ParticipantID, _ limits: ResponseLimits) {
-        participants[participant] = Participant(endedTransfersAtRegistration: endedCount, limits: limits)
-        participantsByRegistration[endedCount, default: 0] += 1
+        participants[participant] = Participant(endedTransfersAtRegistration: endedTransferCount, limits: limits)
+        participantsByRegistration[endedTransferCount, default: 0] += 1
         unjoinedCount += 1
         self.limits = self.limits.union(limits)
     }
@@ -127,8 +127,8 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Records that a transfer has ended, so that participants registered later don't join it.
     mutating func didEnd(_ transfer: Transfer) {
-        endedCount += 1
-        if let number = number(of: transfer) { entries[number]?.endNumber = endedCount }
+        endedTransferCount += 1
+        if let number = number(of: transfer) { entries[number]?.endNumber = endedTransferCount }
     }
 
     /// Records that a participant no longer waits for a transfer, and returns the transfers that nobody needs any
