@@ -100,13 +100,13 @@ public final class ResponseStream: AsyncSequence, Sendable {
         ///   task is cancelled, and `alreadyConsumed` if another loop consumes the content.
         public mutating func next() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
-            return try await stream.core.next(isFirst: !hasBegun)
+            return try await stream.core.next(isFirstCall: !hasBegun)
         }
 
         /// Returns the bytes up to the end of the next line, or the available part of it; `nil` at the end.
         mutating func nextLine() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
-            return try await stream.core.next(.line, isFirst: !hasBegun)
+            return try await stream.core.next(.line, isFirstCall: !hasBegun)
         }
     }
 }

@@ -98,8 +98,8 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     }
 
     /// Returns the next portion, or makes the consumer wait for it.
-    mutating func take(_ portion: Portion = .chunk, isFirst: Bool = false, for waiter: Waiter) -> Delivery? {
-        if let reply = take(portion, isFirst: isFirst) { return (waiter, reply) }
+    mutating func take(_ portion: Portion = .chunk, isFirstCall: Bool = false, for waiter: Waiter) -> Delivery? {
+        if let reply = take(portion, isFirstCall: isFirstCall) { return (waiter, reply) }
         waiting = (waiter, portion)
         return nil
     }
@@ -111,9 +111,9 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - portion: The amount to return.
-    ///   - isFirst: Whether this is the consumer's first call.
+    ///   - isFirstCall: Whether this is the consumer's first call.
     /// - Returns: The reply.
-    mutating func take(_ portion: Portion, isFirst: Bool) -> Reply? {
+    mutating func take(_ portion: Portion, isFirstCall: Bool) -> Reply? {
         guard waiting == nil else { return .failure(.consumedStream) }
         while let chunk = rest ?? chunks.popFirst() {
             let (content, rest) = split(chunk, portion)
@@ -123,7 +123,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
             if !content.isEmpty { return .success(content) }
         }
         guard let ending else { return nil }
-        if case .success = ending, isFirst, isEndDelivered { return .failure(.consumedStream) }
+        if case .success = ending, isFirstCall, isEndDelivered { return .failure(.consumedStream) }
         isEndDelivered = true
         return ending
     }

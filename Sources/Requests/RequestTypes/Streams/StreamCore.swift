@@ -69,23 +69,23 @@ final class StreamCore: ContentReceiver {
     /// Returns the next portion; `nil` at the end.
     ///
     /// - Throws: The error of the transfer or of the consumer, with the context of the operation.
-    func next(_ portion: Buffer.Portion = .chunk, isFirst: Bool = false) async throws(RequestError) -> Data? {
+    func next(_ portion: Buffer.Portion = .chunk, isFirstCall: Bool = false) async throws(RequestError) -> Data? {
         do {
-            return try await take(portion, isFirst: isFirst)
+            return try await take(portion, isFirstCall: isFirstCall)
         } catch {
             throw context.addContext(to: error)
         }
     }
 
-    private func take(_ portion: Buffer.Portion, isFirst: Bool) async throws(RequestError) -> Data? {
+    private func take(_ portion: Buffer.Portion, isFirstCall: Bool) async throws(RequestError) -> Data? {
         if Task.isCancelled { abandon() }
-        if let reply = state.withLock({ $0.buffer.take(portion, isFirst: isFirst) }) {
+        if let reply = state.withLock({ $0.buffer.take(portion, isFirstCall: isFirstCall) }) {
             handleReply(reply)
             return try reply.get()
         }
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                perform(state.withLock { $0.buffer.take(portion, isFirst: isFirst, for: waiter) })
+                perform(state.withLock { $0.buffer.take(portion, isFirstCall: isFirstCall, for: waiter) })
             }
         } onCancel: {
             abandon()

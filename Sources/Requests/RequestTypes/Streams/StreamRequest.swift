@@ -111,12 +111,12 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
     ///
     /// - Throws: An error if `process` has already started, because an interceptor has sent the request more than once.
     private func begin(_ stream: ResponseStream, _ core: StreamCore?, _ request: Request) throws(RequestError) {
-        let isFirst = operation.consumer.withLock { consumer in
+        let isFirstCall = operation.consumer.withLock { consumer in
             guard !consumer.hasBegun else { return false }
             (consumer.hasBegun, consumer.core) = (true, core)
             return true
         }
-        guard isFirst else {
+        guard isFirstCall else {
             let reason = "the request was sent again while its stream was being consumed"
             throw RequestError(.unsupported, phase: .receiving, reason: reason)
         }

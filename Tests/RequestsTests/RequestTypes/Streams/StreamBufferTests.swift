@@ -70,16 +70,16 @@ import Testing
     @Test mutating func consumerThatBeginsAfterTheEndGetsIt() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.end(nil)) == "")
-        #expect(text(buffer.take(isFirst: true, for: 1)) == "1: a")
-        #expect(text(buffer.take(isFirst: true, for: 2)) == "2: end")
+        #expect(text(buffer.take(isFirstCall: true, for: 1)) == "1: a")
+        #expect(text(buffer.take(isFirstCall: true, for: 2)) == "2: end")
         #expect(text(buffer.take(for: 2)) == "2: end")
-        #expect(text(buffer.take(isFirst: true, for: 3)) == "3: alreadyConsumed")
+        #expect(text(buffer.take(isFirstCall: true, for: 3)) == "3: alreadyConsumed")
     }
 
     @Test mutating func consumerThatBeginsAfterAnAwaitedEndGetsIt() {
-        #expect(text(buffer.take(isFirst: true, for: 1)) == "")
+        #expect(text(buffer.take(isFirstCall: true, for: 1)) == "")
         #expect(text(buffer.end(nil)) == "1: end")
-        #expect(text(buffer.take(isFirst: true, for: 2)) == "2: alreadyConsumed")
+        #expect(text(buffer.take(isFirstCall: true, for: 2)) == "2: alreadyConsumed")
     }
 
     @Test mutating func aLineIsTakenOfAPieceWhoseRestStays() throws {
