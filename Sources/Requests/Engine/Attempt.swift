@@ -163,7 +163,7 @@ struct Attempt: Sendable {
             operation.record { $0.beginAttempt() }
             // The content of a failed attempt isn't needed any longer. A transfer that is still running keeps its
             // content: an interceptor may have started it in another task.
-            for transfer in operation.record.transfers where transfer.isOver { transfer.forgetContent() }
+            for transfer in operation.record.transfers where transfer.isOver { transfer.releaseContent() }
         }
         let interceptors = isShared ? configuration.coalescingChain : configuration.chain
         guard interceptors.count <= UInt16.max else {

@@ -83,7 +83,7 @@ struct RunState: Sendable {
             for transfer in transfers { transfer.cancel() }
             // The error has a copy of the content. Cancel first, because content that arrived later would be
             // incomplete.
-            failedTransfer?.forgetContent()
+            failedTransfer?.releaseContent()
         }
 
         /// Cancels the task, and thereby calls the cancellation handlers of interceptors.

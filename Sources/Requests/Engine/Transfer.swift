@@ -69,7 +69,7 @@ final class Transfer: Sendable {
     }
 
     /// Releases the content of a failed transfer, after it was copied to the error.
-    func forgetContent() {
+    func releaseContent() {
         let content = state.withLock { state in
             defer { state.content = Data() }
             return state.content
