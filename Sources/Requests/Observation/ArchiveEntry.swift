@@ -225,6 +225,6 @@ extension RecordingMonitor.Timeline {
             if !comments.isEmpty { entry.extras["comment"] = .string(comments.joined(separator: "; ")) }
             return entry
         }
-        return ArchiveEntry.log(entries, redacts: !revealsSecrets).serialized
+        return ArchiveEntry.archive(entries, redacts: !revealsSecrets).serialized
     }
 }

@@ -76,7 +76,7 @@ public struct HTTPArchive: Sendable {
     /// - Returns: The contents of a file.
     /// - Complexity: O(n log n).
     public func data(revealingSecrets revealsSecrets: Bool = false) -> Data {
-        ArchiveEntry.log(exchanges.map(\.archiveEntry), redacts: !revealsSecrets).indented
+        ArchiveEntry.archive(exchanges.map(\.archiveEntry), redacts: !revealsSecrets).indented
     }
 
     /// Writes the archive to a file atomically: an existing file stays unchanged until the new one is complete.
