@@ -75,7 +75,7 @@ final class OutboxStore: Sendable {
         folderHandle = try Self.openFolder(folder)
         bodiesHandle = try Self.openFolder(bodies)
         lock = try Self.openFile("lock", in: folderHandle, O_CREAT, folder)
-        guard PartialFile.lock(lock.fileDescriptor), try findLoss(of: [("lock", lock)]) == nil else {
+        guard PartialFile.lock(lock.fileDescriptor), try findMissingFile(of: [("lock", lock)]) == nil else {
             throw Outbox.Error.inUse
         }
         let length = Self.status(of: lock)?.st_size ?? 0
@@ -167,7 +167,7 @@ final class OutboxStore: Sendable {
     /// - Throws: `FileError`; see also ``folderLoss``.
     private func checkFolder(_ file: FileHandle) throws(FileError) {
         if let folderLoss { throw folderLoss }
-        guard let loss = try findLoss(of: [("lock", lock), ("journal", file)]) else { return }
+        guard let loss = try findMissingFile(of: [("lock", lock), ("journal", file)]) else { return }
         state.withLock { $0.folderLoss = loss }
         throw loss
     }
@@ -175,12 +175,12 @@ final class OutboxStore: Sendable {
     /// Returns the error for a folder, or a file in it, that is no longer at its path; `nil` if all are there.
     ///
     /// - Throws: `FileError` if this can't be determined.
-    private func findLoss(of files: [(name: String, handle: FileHandle)]) throws(FileError) -> FileError? {
-        if let loss = try findLoss(of: folderHandle, at: folder, { fstatat(AT_FDCWD, folder.path, &$0, 0) }) {
+    private func findMissingFile(of files: [(name: String, handle: FileHandle)]) throws(FileError) -> FileError? {
+        if let loss = try findMissingFile(of: folderHandle, at: folder, { fstatat(AT_FDCWD, folder.path, &$0, 0) }) {
             return loss
         }
         for (name, handle) in files {
-            let loss = try findLoss(of: handle, at: folder.appending(path: name)) {
+            let loss = try findMissingFile(of: handle, at: folder.appending(path: name)) {
                 fstatat(folderHandle.fileDescriptor, name, &$0, AT_SYMLINK_NOFOLLOW)
             }
             if let loss { return loss }
@@ -188,7 +188,7 @@ final class OutboxStore: Sendable {
         return nil
     }
 
-    private func findLoss(
+    private func findMissingFile(
         of handle: FileHandle,
         at url: URL,
         _ find: (inout stat) -> Int32
