@@ -285,7 +285,7 @@ extension SecretName {
     func redacts(_ value: Substring, isTyped: Bool = false) -> Bool {
         guard isSecret, !value.isEmpty, value != "REDACTED" else { return false }
         if isCount, Double(value) != nil { return false }
-        guard allowsOrdinaryWords, isTyped else { return true }
+        guard allowsOrdinaryValues, isTyped else { return true }
         if let number = Double(value) { return abs(number) >= 1000 }
         return !value.isOrdinaryWord
     }

@@ -39,7 +39,7 @@ extension SecretName {
             /// A number with this name isn't secret.
             static let nonSecretNumber = Meaning(rawValue: 1 << 16)
             /// An ordinary word isn't secret as a value of this name.
-            static let allowsOrdinaryWords = Meaning(rawValue: 1 << 17)
+            static let allowsOrdinaryValues = Meaning(rawValue: 1 << 17)
             /// A number with this name is secret, even if the name is in the plural.
             static let secretNumber = Meaning(rawValue: 1 << 18)
             /// The word has no special meaning.
@@ -63,11 +63,11 @@ extension SecretName {
                 csrf xsrf saml samlart dpop wsse mnemonic wpnonce recaptcha hcaptcha turnstile hdnts hdnea wresult
                 """
             ),
-            ([.standalone, .key, .headerSuffix, .allowsOrdinaryWords], "key"),
+            ([.standalone, .key, .headerSuffix, .allowsOrdinaryValues], "key"),
             ([.standalone, .key, .headerSuffix, .qualifiesKey], "sign"),
             ([.standalone, .key, .code, .secretNumber, .headerSuffix, .pass, .qualifiesKey, .qualifiesCode], "pass"),
             ([.standalone, .code, .secretNumber, .qualifiesKey, .qualifiesCode], "pin"),
-            ([.standalone, .code, .secretNumber, .allowsOrdinaryWords], "code"),
+            ([.standalone, .code, .secretNumber, .allowsOrdinaryValues], "code"),
             ([.standalone, .key], "ticket bypass"),
             ([.key], "nonce"),
             ([.standalone, .headerSuffix], "sid"),

@@ -15,7 +15,7 @@ package struct SecretName: Sendable {
     /// Whether the name is a single word that is secret only on its own, such as `code`.
     let isStandalone: Bool
     /// Whether ordinary words aren't secret as values of this name, as in `"code": "not_found"`.
-    let allowsOrdinaryWords: Bool
+    let allowsOrdinaryValues: Bool
     /// Whether the name ends with a word that makes a header field secret, such as `key`.
     private let endsLikeKey: Bool
 
@@ -31,7 +31,7 @@ package struct SecretName: Sendable {
         isCount = decisive.isCount
         isPlural = decisive.isPlural
         isStandalone = decisive.isStandalone
-        allowsOrdinaryWords = decisive.allowsOrdinaryWords
+        allowsOrdinaryValues = decisive.allowsOrdinaryValues
         endsLikeKey = decisive.endsLikeKey
     }
 
@@ -78,7 +78,7 @@ extension SecretName {
 
         /// Whether the name is a single word that is secret only on its own.
         var isStandalone: Bool { count == 1 && last.contains(.standalone) }
-        var allowsOrdinaryWords: Bool { isStandalone && last.contains(.allowsOrdinaryWords) }
+        var allowsOrdinaryValues: Bool { isStandalone && last.contains(.allowsOrdinaryValues) }
 
         var endsLikeKey: Bool { last.contains(.headerSuffix) && !beforeLast.contains(.beforeKey) }
 
