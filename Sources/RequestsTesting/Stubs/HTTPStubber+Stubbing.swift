@@ -125,7 +125,7 @@ extension HTTPStubber {
     /// | caches | the session's `URLCache` stores nothing; the `ResponseCache` of a client stores responses of transports |
     /// | challenges | a 401 has no `WWW-Authenticate` on Linux, because Foundation would never complete the task |
     public func install(in configuration: URLSessionConfiguration) {
-        let protocolClass = StubberRegistry.add(self, for: StubbedSession(configuration))
+        let protocolClass = StubberRegistry.add(self, for: StubbedSessionSettings(configuration))
         configuration.protocolClasses = [protocolClass] + (configuration.protocolClasses ?? [])
     }
 

@@ -172,7 +172,7 @@ public final class HTTPStubber: HTTPTransport {
 enum StubberRegistry {
     struct Entry {
         weak var stubber: HTTPStubber?
-        let session: StubbedSession
+        let session: StubbedSessionSettings
     }
 
     private struct State {
@@ -183,7 +183,7 @@ enum StubberRegistry {
     private static let state = Locked(State())
 
     /// Returns a new protocol class that passes the requests of a session to a stubber.
-    static func add(_ stubber: HTTPStubber, for session: StubbedSession) -> StubProtocol.Type {
+    static func add(_ stubber: HTTPStubber, for session: StubbedSessionSettings) -> StubProtocol.Type {
         state.withLock { state in
             state.entries = state.entries.filter { $0.value.stubber != nil }
             state.lastNumber += 1

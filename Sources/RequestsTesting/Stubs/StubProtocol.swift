@@ -62,7 +62,7 @@ class StubProtocol: URLProtocol {
     }
 
     private var entry: StubberRegistry.Entry? { StubberRegistry.entry(of: Self.self) }
-    private var session: StubbedSession { entry?.session ?? .shared }
+    private var session: StubbedSessionSettings { entry?.session ?? .shared }
 
     private func stubber() throws(RequestError) -> HTTPStubber {
         guard Self.isInstalled else { return .shared }

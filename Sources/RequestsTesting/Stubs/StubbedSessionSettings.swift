@@ -8,7 +8,7 @@ import Requests
 ///
 /// For real requests, Foundation's built-in protocol classes apply both. A custom protocol class, such as the
 /// stubber's, must do so itself.
-struct StubbedSession: Sendable {
+struct StubbedSessionSettings: Sendable {
     private let timeout: Duration
     private let cookies: FoundationCookieStorage?
     private let sendsCookies: Bool
@@ -25,7 +25,7 @@ struct StubbedSession: Sendable {
     }
 
     /// The shared session of the process.
-    static let shared = StubbedSession()
+    static let shared = StubbedSessionSettings()
 
     private static let defaultTimeout = Duration.seconds(60)
 
