@@ -299,7 +299,7 @@ struct OutboxState: Sendable {
     mutating func requestEnded(_ id: UUID) { activeAttempts[id]?.awaitsResponse = false }
 
     /// Ends the attempt of an entry that was sent, after its response was handled.
-    mutating func sent(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
+    mutating func attemptSucceeded(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
         guard activeAttempts[id] != nil else { return [] }
         guard let item = item(id) else { return finish(id) }
         // An earlier entry is first in the category if the application has retried it in the meantime.
@@ -312,7 +312,7 @@ struct OutboxState: Sendable {
     }
 
     /// Ends a failed attempt of an entry.
-    mutating func failed(_ id: UUID, _ error: RequestError, _ failure: AttemptFailure) -> [Action] {
+    mutating func attemptFailed(_ id: UUID, _ error: RequestError, _ failure: AttemptFailure) -> [Action] {
         guard let active = activeAttempts[id] else { return [] }
         guard var item = item(id) else { return finish(id) }
         // A cancellation because of an account change isn't a failure, even if the account has changed back since.
