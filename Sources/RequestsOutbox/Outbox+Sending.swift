@@ -175,11 +175,11 @@ extension Outbox {
                 Task { [weak self] in
                     // The account may have changed before the task started.
                     guard self?.shared.withLock({ $0.state.handlesResponse(entry.id) }) == true else {
-                        return self?.step { $0.sent(entry.id, response.head) }
+                        return self?.step { $0.attemptSucceeded(entry.id, response.head) }
                     }
                     do {
                         try await handle(Delivery(entry: entry, request: request, response: response))
-                        self?.step { $0.sent(entry.id, response.head) }
+                        self?.step { $0.attemptSucceeded(entry.id, response.head) }
                     } catch {
                         // Park the entry, because another attempt would get the same response. An error of a cancelled
                         // handler doesn't mean that the request was cancelled.
@@ -188,7 +188,7 @@ extension Outbox {
                         self?.park(entry, error, .unhandled)
                     }
                 }
-            case .success(let response): self?.advance { $0.sent(entry.id, response.head) }
+            case .success(let response): self?.advance { $0.attemptSucceeded(entry.id, response.head) }
             case .failure(let error):
                 self?.fail(entry, error)
             }
@@ -203,13 +203,13 @@ extension Outbox {
         let seconds = min(max(wait, requestedWait).clampedSeconds, Self.maximumWait)
         let (next, summary) = (environment.currentDate + seconds, error.summary)
         let failure = OutboxState.AttemptFailure(decision: decision, wait: seconds, next: next, summary: summary)
-        advance { $0.failed(entry.id, error, failure) }
+        advance { $0.attemptFailed(entry.id, error, failure) }
     }
 
     /// Parks an entry that was being sent; may be called from any thread.
     private func park(_ entry: Entry, _ error: RequestError, _ reason: Entry.Reason) {
         let failure = OutboxState.AttemptFailure(decision: .park, reason: reason, summary: error.summary)
-        step { $0.failed(entry.id, error, failure) }
+        step { $0.attemptFailed(entry.id, error, failure) }
     }
 }
 
