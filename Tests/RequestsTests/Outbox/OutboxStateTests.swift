@@ -48,7 +48,7 @@ import Testing
             }
             for item in items {
                 sent.append(item.entry.id)
-                _ = state.sent(item.entry.id, HTTPResponseHead(status: .ok))
+                _ = state.attemptSucceeded(item.entry.id, HTTPResponseHead(status: .ok))
                 _ = state.didWrite(1, at: .zero)
             }
         }
