@@ -26,7 +26,7 @@ package struct DelayedAction: Sendable {
             let timer = Timer(after: duration, action)
             cancel = { timer.cancel() }
         } else {
-            let sleep = Self.sleep(for: duration, on: clock)
+            let sleep = Self.makeSleep(for: duration, on: clock)
             let task = Task.detached {
                 guard (try? await sleep()) != nil, !Task.isCancelled else { return }
                 action()
@@ -36,7 +36,7 @@ package struct DelayedAction: Sendable {
     }
 
     /// Returns a closure that sleeps until a deadline, which is computed now because the task may start much later.
-    private static func sleep(
+    private static func makeSleep(
         for duration: Duration,
         on clock: some Clock<Duration>
     ) -> @Sendable () async throws -> Void {
