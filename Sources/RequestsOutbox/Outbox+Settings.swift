@@ -81,7 +81,7 @@ extension Outbox {
         private var factories: [String: MakeOperation] = [:]
         private var names: [ObjectIdentifier: String] = [:]
         /// The types by their names in the code, without the names of enclosing types.
-        private var typesByCodeName: [String: Set<ObjectIdentifier>] = [:]
+        private var typesBySwiftName: [String: Set<ObjectIdentifier>] = [:]
         private var repeatedName: String?
 
         fileprivate mutating func add<R: NetworkRequest & Codable>(
@@ -93,7 +93,7 @@ extension Outbox {
         ) {
             if factories[name] != nil { repeatedName = repeatedName ?? name }
             if isCurrent { names[ObjectIdentifier(type)] = names[ObjectIdentifier(type)] ?? name }
-            typesByCodeName[String(describing: type), default: []].insert(ObjectIdentifier(type))
+            typesBySwiftName[String(describing: type), default: []].insert(ObjectIdentifier(type))
             factories[name] = { outbox, item in
                 let request = try JSONDecoder().decode(R.self, from: migrate(Data(item.content.utf8)))
                 return outbox.operation(request, item.entry, handle)
@@ -123,7 +123,7 @@ extension Outbox {
             let name = item.entry.type
             // An entry from the first version of the journal may have a name in the code, which several types can
             // share.
-            if item.version == nil, typesByCodeName[name]?.count ?? 0 > 1 { throw Outbox.Error.ambiguousName(name) }
+            if item.version == nil, typesBySwiftName[name]?.count ?? 0 > 1 { throw Outbox.Error.ambiguousName(name) }
             guard let makeOperation = factories[name] else { throw Outbox.Error.unregistered(name) }
             return try makeOperation(outbox, item)
         }
