@@ -60,7 +60,7 @@ extension Outbox {
         guard !isClosed else { throw closingError }
         let (records, required) = (pendingRecords.map(\.record), pendingRecords.filter(\.isRequired).map(\.record))
         let canOmitRecords = !isAddition && required.count < records.count
-        let isDurable = isDurable || pendingRecords.contains(where: \.hasBody)
+        let isDurable = isDurable || pendingRecords.contains(where: \.discardsBody)
         do {
             let usesReserve = !isAddition && !canOmitRecords
             try store.append(records.lines() + lines, isDurable: isDurable, usesReserve: usesReserve)

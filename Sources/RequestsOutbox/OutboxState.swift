@@ -53,7 +53,7 @@ struct OutboxState: Sendable {
         let id: UUID
         let record: OutboxRecord
         /// Whether a body is discarded after the record.
-        var hasBody = false
+        var discardsBody = false
         /// Whether the record must be in the journal.
         ///
         /// If the record of a failed attempt is missing, the next process merely sends the entry too early.
@@ -306,7 +306,7 @@ struct OutboxState: Sendable {
         let first = queues[item.categoryKey]?.positions.first ?? item.position
         let record = OutboxRecord.sent(id, categoryKey: item.categoryKey, before: min(first, item.position))
         pendingRecords.append(
-            PendingRecord(id: id, record: record, hasBody: item.entry.body != nil) { .sent($0, response) }
+            PendingRecord(id: id, record: record, discardsBody: item.entry.body != nil) { .sent($0, response) }
         )
         return []
     }
