@@ -24,7 +24,7 @@ public final class RateLimiter: Sendable {
         var waiters = Waiters()
         var lastID = 0
         /// The time at which the priorities were last refreshed; reading them may take a while.
-        var lastRefresh = Duration.zero
+        var lastPriorityRefresh = Duration.zero
         /// The ID of the current sleep until the next token; `nil` without waiters.
         var sleepID: Int?
         var lastSleepID = 0
@@ -33,7 +33,7 @@ public final class RateLimiter: Sendable {
         /// Admits waiters, and starts a sleep until the next token if some remain.
         mutating func proceed(at time: Duration) -> Effect {
             guard !waiters.isRefreshing else { return Effect() }
-            if time - lastRefresh >= RateLimiter.priorityLifetime { waiters.requireRefresh() }
+            if time - lastPriorityRefresh >= RateLimiter.priorityLifetime { waiters.requireRefresh() }
             var effect = Effect(step: waiters.next(bucket.available(at: time)))
             switch effect.step {
             case .none: break
@@ -133,7 +133,7 @@ public final class RateLimiter: Sendable {
             let priorities = waiters.mapValues { $0.priority() }
             self.change { state, time in
                 state.waiters.update(priorities)
-                state.lastRefresh = time
+                state.lastPriorityRefresh = time
             }
         case .grant(let waiters):
             for waiter in waiters { waiter.onGrant() }
