@@ -8,7 +8,7 @@ enum HostPattern: Sendable, Hashable {
     /// The hosts with one more label than this domain, as in a certificate (RFC 9525, 6.3).
     ///
     /// For example, `*.example.com` matches `www.example.com`, but neither `example.com` nor `a.b.example.com`.
-    case below(String)
+    case directSubdomains(String)
     /// Every host.
     case any
 
@@ -21,13 +21,13 @@ enum HostPattern: Sendable, Hashable {
         guard Self.isHost(name), !isWildcard || name.canonicalIPAddress == nil else {
             throw InvalidValue(.host, "isn't the name of a host (without scheme and port)", excerpt: text)
         }
-        self = isWildcard ? .below(name) : .host(name)
+        self = isWildcard ? .directSubdomains(name) : .host(name)
     }
 
     /// Returns the patterns that match a host, from the most specific to the most general.
     static func all(matching host: String) -> [HostPattern] {
         let host = host.canonicalHost
-        let domain = host.firstIndex(of: ".").map { HostPattern.below(String(host[host.index(after: $0)...])) }
+        let domain = host.firstIndex(of: ".").map { HostPattern.directSubdomains(String(host[host.index(after: $0)...])) }
         return [.host(host), domain, .any].compactMap(\.self)
     }
 
