@@ -93,7 +93,7 @@ final class RunConfiguration: Sendable {
         let placed = interceptors.enumerated().map { PlacedInterceptor(interceptor: $1, position: $0) }
         guard scope != nil || options.bypassesInterceptors else { return placed }
         return placed.filter { placed in
-            scope?.serves(placed.interceptor, at: placed.position, inOneEnvironment: isNested) != true
+            scope?.hasAuthor(placed.interceptor, at: placed.position, inOneEnvironment: isNested) != true
                 && !options.bypasses(placed.interceptor)
         }
     }

@@ -124,7 +124,7 @@ final class NestingContext: Sendable {
     }
 
     /// Returns whether an interceptor does this work, so that it must not be applied to the nested requests.
-    func serves(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
+    func hasAuthor(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
         let other = Author(interceptor, at: position)
         return selfAndOuter.contains { $0.author.isSame(as: other, inOneEnvironment: inOneEnvironment) }
     }
