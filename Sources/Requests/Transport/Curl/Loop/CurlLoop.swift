@@ -26,7 +26,7 @@ final class CurlLoop: @unchecked Sendable {
     private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
     /// Held by the thread during calls of libcurl, so that the process doesn't exit in the middle of one.
-    private let exitGate = ccurl_gate_new()
+    private let processExitLock = ccurl_gate_new()
 
     // The properties below are accessed only by the loop.
     private var multi: CurlMulti?
@@ -55,7 +55,7 @@ final class CurlLoop: @unchecked Sendable {
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
     /// Whether the process is exiting, so that libcurl must not be called any longer.
-    private var isAbandoned = false
+    private var isProcessExiting = false
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
@@ -68,7 +68,7 @@ final class CurlLoop: @unchecked Sendable {
 
     deinit {
         callbacks.deallocate()
-        ccurl_gate_free(exitGate)
+        ccurl_gate_free(processExitLock)
     }
 
     // MARK: From any thread
@@ -137,7 +137,7 @@ final class CurlLoop: @unchecked Sendable {
         WorkerThread.start("Requests.CurlLoop") { [self] in
             run()
             inbox.threadDidEnd()
-            if isAbandoned { ccurl_await_exit() }
+            if isProcessExiting { ccurl_await_exit() }
         }
     }
 
@@ -145,13 +145,13 @@ final class CurlLoop: @unchecked Sendable {
 
     private func run() {
         ccurl_block_broken_pipe()
-        guard let exitGate, ccurl_gate_enter(exitGate) else { return abandon() }
-        defer { if !isAbandoned { ccurl_gate_leave(exitGate) } }
+        guard let processExitLock, ccurl_gate_enter(processExitLock) else { return abandon() }
+        defer { if !isProcessExiting { ccurl_gate_leave(processExitLock) } }
         multi = makeMulti()
         connections.open(multi, inbox.descriptors)
-        if let wakeUp = inbox.descriptors?.wakeUp { ccurl_gate_wakes(exitGate, wakeUp) }
-        while runIteration(exitGate) {}
-        guard !isAbandoned else { return }
+        if let wakeUp = inbox.descriptors?.wakeUp { ccurl_gate_wakes(processExitLock, wakeUp) }
+        while runIteration(processExitLock) {}
+        guard !isProcessExiting else { return }
 
         pool.close()
         if let multi = multi.take() { ccurl_multi_free(multi) }
@@ -162,7 +162,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Ends all transfers without calling libcurl, because the process is exiting and its exit handlers may wait for
     /// them.
     private func abandon() {
-        isAbandoned = true
+        isProcessExiting = true
         for command in inbox.closeAndDrain() {
             switch command {
             case .start(let transfer):
@@ -182,10 +182,10 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Runs one iteration; returns `false` if it was the last one.
-    private func runIteration(_ exitGate: OpaquePointer) -> Bool {
-        ccurl_gate_leave(exitGate)
+    private func runIteration(_ processExitLock: OpaquePointer) -> Bool {
+        ccurl_gate_leave(processExitLock)
         connections.sockets.wait(milliseconds: canSleep ? waitMilliseconds : 0) { isFree($0) }
-        guard ccurl_gate_enter(exitGate) else {
+        guard ccurl_gate_enter(processExitLock) else {
             abandon()
             return false
         }
