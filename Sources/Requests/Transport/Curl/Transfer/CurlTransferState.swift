@@ -106,7 +106,7 @@ struct CurlTransferState: Sendable {
     private let requiresCloseNotify: Bool
     /// Whether a connection end counts as the end of the content, because the peer has sent a `close_notify` or needn't
     /// send one.
-    private var hasCloseNotify: Bool
+    private var acceptsConnectionEnd: Bool
 
     /// Whether the content has the announced length, if there is one.
     private var matchesAnnouncedLength: Bool { framing.length == nil || framing.length == encodedCount }
@@ -135,7 +135,7 @@ struct CurlTransferState: Sendable {
         self.isHeadRequest = isHeadRequest
         self.decodesContent = decodesContent
         self.requiresCloseNotify = requiresCloseNotify
-        hasCloseNotify = !requiresCloseNotify
+        acceptsConnectionEnd = !requiresCloseNotify
         self.limits = limits
         self.endsWithHead = endsWithHead
     }
@@ -238,7 +238,7 @@ struct CurlTransferState: Sendable {
     mutating func shouldSend(isIdempotent: Bool, hasSentBytes: Bool = true) -> Bool {
         defer { (wasSent, isRefused, sendCount) = (true, false, sendCount + 1) }
         // A `close_notify` of an earlier connection doesn't count for this one.
-        hasCloseNotify = !requiresCloseNotify
+        acceptsConnectionEnd = !requiresCloseNotify
         guard stopped == nil else { return false }
         if phase == .body {
             phase = .complete
@@ -265,7 +265,7 @@ struct CurlTransferState: Sendable {
     ///
     /// Anyone who can close the TCP connection could truncate the content, unless TLS announces its end (RFC 9112,
     /// 9.8).
-    private var mayEndWithConnection: Bool { hasCloseNotify || !isHTTP1 || !framing.endsWithConnection }
+    private var mayEndWithConnection: Bool { acceptsConnectionEnd || !isHTTP1 || !framing.endsWithConnection }
 
     /// Whether the response is complete, now that the connection has ended.
     ///
@@ -297,7 +297,7 @@ struct CurlTransferState: Sendable {
     }
 
     /// Records that the peer has sent a `close_notify` over TLS.
-    mutating func didReceiveCloseNotify() { hasCloseNotify = true }
+    mutating func didReceiveCloseNotify() { acceptsConnectionEnd = true }
 
     /// Stops the transfer from this side; returns `false` if it has ended, or is already ending.
     mutating func stop(_ reason: Stop) -> Bool {
