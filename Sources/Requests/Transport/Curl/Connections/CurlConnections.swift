@@ -149,7 +149,7 @@ final class CurlConnections {
 
     /// Makes libcurl retry the transfers for which ``makeRoom(attempt:)`` was called; returns `false` if there are
     /// none.
-    func retryTransfers() -> Bool {
+    func retryAfterMakingRoom() -> Bool {
         failedToOpenSocket = false
         guard isLimitReduced else { return false }
         isLimitReduced = false

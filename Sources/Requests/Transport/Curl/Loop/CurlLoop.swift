@@ -373,7 +373,7 @@ final class CurlLoop: @unchecked Sendable {
                 guard let transfer = active[easy] else { continue }
                 if !resend(transfer, after: code, in: multi) { end(transfer, code: code) }
             }
-        } while connections.retryTransfers()
+        } while connections.retryAfterMakingRoom()
     }
 
     /// Resends a request without a response if no server has processed it; returns `false` if it must not be resent.
