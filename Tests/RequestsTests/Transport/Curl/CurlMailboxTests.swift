@@ -138,9 +138,9 @@ private final class Mailbox {
             let mailbox = Locked(CurlMailbox())
             let (sizes, inside, overlaps, done) = (Locked<[Int]>([]), Locked(0), Locked(0), Gate())
             let deliver: @Sendable () -> Void = {
-                var isFirst = true
-                while let events = mailbox.withLock({ $0.take(isFirst: isFirst) }) {
-                    isFirst = false
+                var isFirstCall = true
+                while let events = mailbox.withLock({ $0.take(isFirstCall: isFirstCall) }) {
+                    isFirstCall = false
                     let count = inside.withLock { inside in
                         inside += 1
                         return inside

@@ -72,10 +72,10 @@ struct CurlMailbox: Sendable {
     ///
     /// After `nil`, the receiver isn't called until it is scheduled again.
     ///
-    /// - Parameter isFirst: Whether this is the caller's first call, which checks that no other caller is delivering.
+    /// - Parameter isFirstCall: Whether this is the caller's first call, which checks that no other caller is delivering.
     /// - Returns: The events.
-    mutating func take(isFirst: Bool = false) -> ArraySlice<TransferEvent>? {
-        guard !isFirst || !isDelivering else { return nil }
+    mutating func take(isFirstCall: Bool = false) -> ArraySlice<TransferEvent>? {
+        guard !isFirstCall || !isDelivering else { return nil }
         isDelivering = true
         guard !isEmpty, !isHeld else {
             (isScheduled, isDelivering) = (false, false)

@@ -157,15 +157,15 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
 
     /// Calls the receiver with the events in the mailbox until events are held back; called by one worker at a time.
     func deliver() {
-        var (isFirst, hasUpgradeEnded) = (true, false)
+        var (isFirstCall, hasUpgradeEnded) = (true, false)
         func take() -> ArraySlice<TransferEvent>? {
             mailbox.withLock { mailbox in
                 defer { hasUpgradeEnded = mailbox.hasUpgradeEnded }
-                return mailbox.take(isFirst: isFirst)
+                return mailbox.take(isFirstCall: isFirstCall)
             }
         }
         while let events = take() {
-            isFirst = false
+            isFirstCall = false
             // The end is always the last event and never held back, so the mailbox needn't be checked.
             let isLast = events.hasEnd
             for (position, event) in zip(events.indices, events) {
