@@ -267,7 +267,7 @@ import Testing
         #expect(pair.events == [])
         #expect(pair.sockets.hasRetired)
         pair.sockets.willClose(pair.own)
-        pair.sockets.countRetired()
+        pair.sockets.updateHasRetired()
         #expect(!pair.sockets.hasRetired)
     }
 

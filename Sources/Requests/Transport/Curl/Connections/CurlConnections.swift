@@ -264,7 +264,7 @@ final class CurlConnections {
         reaper.reschedule(at: sockets.retireIdle(now: now, isFree: isFree))
         guard sockets.hasRetired else { return }
         reaper.run(in: multi, now: now)
-        sockets.countRetired()
+        sockets.updateHasRetired()
         if sockets.hasRetired { reaper.scheduleSoon(now: now) }
     }
 }

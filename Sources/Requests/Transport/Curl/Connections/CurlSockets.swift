@@ -388,7 +388,7 @@ extension CurlSockets {
     }
 
     /// Updates ``hasRetired`` after libcurl has closed connections.
-    mutating func countRetired() {
+    mutating func updateHasRetired() {
         hasRetired = entries.values.contains { $0.isRetired }
     }
 }
