@@ -65,7 +65,7 @@ struct CurlTrust: Sendable {
         self.authorities = authorities
         // libcurl compares pins only with the server's own key. So leave pins to libcurl only if the library can't
         // check the chain, or only that key counts.
-        let checksChains = trust.isChecked(by: features)
+        let checksChains = trust.needsChainCheck(by: features)
         guard checksChains || trust.evaluator == nil else {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
@@ -183,7 +183,7 @@ struct CurlTrust: Sendable {
 
 extension HostTrust {
     /// Whether the library checks the chains of a host before requests are sent, instead of libcurl.
-    fileprivate func isChecked(by features: CurlFeatures) -> Bool {
+    fileprivate func needsChainCheck(by features: CurlFeatures) -> Bool {
         features.exposesChains && checksChains && !acceptsAnyCertificate
     }
 
@@ -337,7 +337,7 @@ final class CurlTrustCache: Sendable {
         guard !trust.acceptsAnyCertificate else { return nil }
         // libcurl doesn't know the rules for chains. Without a pool key, it would reuse a connection of other requests,
         // whose session may have been resumed and therefore have no chain.
-        let poolKey = trust.isChecked(by: features) ? trust.poolKey : ""
+        let poolKey = trust.needsChainCheck(by: features) ? trust.poolKey : ""
         guard !features.sharesCertificateStores else {
             return CurlAuthorities(sharing: store(of: trust.authorities), poolKey: poolKey)
         }
