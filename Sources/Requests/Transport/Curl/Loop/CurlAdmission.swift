@@ -67,7 +67,7 @@ struct CurlAdmission {
     }
 
     private let names: HostResolver
-    private let overrides: [String: [String]]
+    private let addressOverrides: [String: [String]]
     /// Whether all connections use a Unix socket.
     private let usesUnixSocket: Bool
     private var limiter: ConnectionLimiter<ObjectIdentifier, Origin>?
@@ -79,7 +79,7 @@ struct CurlAdmission {
 
     init(_ configuration: CurlTransport.Configuration) {
         names = configuration.names
-        overrides = Dictionary(
+        addressOverrides = Dictionary(
             configuration.addresses.map { (Self.key($0), $1) },
             uniquingKeysWith: { first, _ in first }
         )
@@ -262,7 +262,7 @@ struct CurlAdmission {
         _ loop: CurlLoop,
         _ isConnected: (String) -> Bool
     ) -> Step? {
-        if let addresses = override(for: destination) {
+        if let addresses = addressOverride(for: destination) {
             guard !addresses.isEmpty, addresses.allSatisfy({ IPAddress($0) != nil }) else {
                 let failure = HostResolver.Failure(reason: "The configured addresses aren't addresses of IPv4 or IPv6")
                 transfer.awaitedDestination = destination
@@ -281,10 +281,10 @@ struct CurlAdmission {
     }
 
     /// Returns the addresses that the caller has configured for a destination, which replace a lookup.
-    private func override(for destination: CurlDestination) -> [String]? {
-        guard !overrides.isEmpty else { return nil }
+    private func addressOverride(for destination: CurlDestination) -> [String]? {
+        guard !addressOverrides.isEmpty else { return nil }
         let host = destination.canonicalHost
-        return overrides[Self.key(host, String(destination.port))] ?? overrides[host]
+        return addressOverrides[Self.key(host, String(destination.port))] ?? addressOverrides[host]
     }
 
     /// Returns the addresses of a name; `nil` while they are being looked up.
