@@ -28,7 +28,7 @@ extension AnyRequestOperation: InterceptedRun {
     final func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         let scope = NestingContext.current
         let subrequest = SubrequestOperation(request, onBehalfOf: self, in: scope)
-        // Other operations may wait for the same refresh, so a refresh doesn't end with this operation.
+        // Other operations may wait for the same refresh, so the refresh must continue when this operation ends.
         guard scope?.isRefresh != true else { return try await subrequest.outcome().get() }
         add(SubrequestOwner())
         guard let owner = observer(SubrequestOwner.self) else { return try await subrequest.outcome().get() }
@@ -60,16 +60,16 @@ extension AnyRequestOperation: InterceptedRun {
 extension InterceptorChain.Context {
     /// Sends a request that outlives the operation.
     ///
-    /// Use it for work beyond this one request, for example to revalidate a stored response while a stale one is used,
+    /// Use it for work beyond this one request, for example to revalidate a stale response while it is already in use,
     /// or to prefetch a configuration. The request runs as with ``send(_:)``, but the operation doesn't wait for it,
-    /// and cancelling the operation doesn't cancel it. The request ends with the client of the operation and all
-    /// clients derived from that client. Only one such request for each resource runs at a time.
+    /// and cancelling the operation doesn't cancel it. When the operation's client and all clients derived from it have
+    /// been deallocated, the request is cancelled. Only one such request for each resource runs at a time.
     ///
     /// - Parameters:
     ///   - request: The request; a relative address is resolved against the operation's base URL.
     ///   - completion: Called once with the outcome, on an arbitrary thread; not called if the method returns `false`.
-    /// - Returns: `false`, without sending the request, while a request of the same interceptor with the same method
-    ///   and URL is running, or if the client was deallocated.
+    /// - Returns: `false` if the request wasn't sent, because the same interceptor already has a running request with
+    ///   this method and URL, or because the client was deallocated.
     @discardableResult
     public func detached(
         _ request: HTTPRequest,
@@ -90,7 +90,7 @@ extension InterceptorChain.Context {
 }
 
 extension Attempt {
-    /// Returns the transport's route to the proxy; `nil` if the transport can't send credentials to one.
+    /// Returns the transport's route to the proxy; `nil` if the transport can't send credentials to a proxy.
     func proxyRoute() -> ProxyRoute? {
         guard let transport = operation.ownTransport else { return nil }
         return transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: transport) : nil

@@ -4,13 +4,14 @@
 import Foundation
 
 extension AnyRequestOperation {
-    /// Runs the request: checks the conditions, then makes attempts until one succeeds or no other is allowed.
+    /// Runs the request: checks the conditions, then makes attempts until one succeeds or no further attempt is
+    /// allowed.
     ///
     /// This function contains all steps of a request, in order. It runs in one task, which is cancelled as soon as the
     /// operation has a result, no matter where the result comes from. After that, nothing is sent, and the remaining
     /// steps have no effect. The operation finishes only after all running transfers have ended.
     ///
-    /// - Parameter observers: The observers of the operation at its start.
+    /// - Parameter observers: The observers that the operation had when it started.
     final func run(_ observers: [any OperationObserver]) async {
         let handling = handling
         do throws(RunFailure) {
@@ -35,7 +36,8 @@ extension AnyRequestOperation {
                         of: request
                     )
                 } catch {
-                    // A result cancels the transfers before this task, and their errors must not lead to a retry.
+                    // When the operation gets a result, its transfers are cancelled before this task is. The errors of
+                    // these transfers must not lead to a retry.
                     guard hasNoResult, try shouldContinue() else { return }
                     attempt = try await attempt.next(after: error, to: sent)
                 }
@@ -45,16 +47,17 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Returns whether the run should continue, that is, whether its task wasn't cancelled because of a result.
+    /// Returns whether the run should continue: `false` if its task was cancelled because the operation has a result.
     ///
-    /// - Throws: A cancellation, if the caller's code has cancelled the task of the run itself.
+    /// - Throws: A cancellation error, if the caller's code has cancelled the run's task although there is no result
+    ///   yet.
     private func shouldContinue() throws(RunFailure) -> Bool {
         guard Task.isCancelled else { return true }
         guard hasNoResult else { return false }
         throw RunFailure(RequestError(.cancelled, phase: phase), in: phase)
     }
 
-    /// Returns the configuration, after creating a deferred request; `nil` if there is already a result.
+    /// Creates the request if it is deferred, and returns the configuration; `nil` if there is already a result.
     private func resolve(_ observers: [any OperationObserver]) throws(RunFailure) -> RunConfiguration? {
         guard try shouldContinue() else { return nil }
         defer { for observer in observers { observer.begin(self) } }
@@ -69,7 +72,7 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Returns whether the request may share the transfer of an equal one.
+    /// Returns whether the request may share the transfer of an equal request.
     private func isShared(_ observers: [any OperationObserver]) -> Bool {
         !observers.isEmpty && observer(CoalescingParticipant.self)?.isRegistered == true
     }
@@ -81,21 +84,21 @@ extension AnyRequestOperation {
 
     /// Records the beginning of a transfer, and returns what the transfer needs.
     ///
-    /// Returns `nil` if there is already a result, so that nothing may be sent.
+    /// Returns `nil` if there is already a result, in which case nothing may be sent.
     final func begin(
         _ transfer: Transfer
     ) -> (isPaused: Bool, observers: [any OperationObserver], number: Int, isFirst: Bool)? {
-        let (isBegun, facts, previous) = core.withLock { core in
+        let (isBegun, details, previous) = core.withLock { core in
             let isBegun = core.lifecycle.handle(.transferBegins) == .send
             let previous = isBegun ? core.run.record.add(transfer) : nil
             let record = core.run.record
             return (isBegun, (core.run.isPaused, core.observers, record.unsharedCount, record.count == 1), previous)
         }
         withExtendedLifetime(previous) {}
-        return isBegun ? facts : nil
+        return isBegun ? details : nil
     }
 
-    /// Records the end of a transfer; if it was the last one and there is a result, the operation finishes.
+    /// Records that a transfer has ended; if no other is running and there is a result, the operation finishes.
     final func endTransfer(_ transfer: Transfer) {
         let action = core.withLock { core in
             core.run.record.didEnd(transfer)
@@ -106,7 +109,7 @@ extension AnyRequestOperation {
 
     // MARK: The task
 
-    /// Begins the run after the start was announced, either in the task that waits for the start or in a new one.
+    /// Begins the run after the start was announced, either in the task that waits for the start or in a new task.
     final func beginRun() {
         let (action, start, waiter, hasWaitingTask, startsOnAnotherThread) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)
@@ -115,9 +118,10 @@ extension AnyRequestOperation {
             return (action, start, waiter, core.run.hasWaitingTask, core.run.startsOnAnotherThread)
         }
         guard action == .execute else { return perform(action) }
-        // The waiting task hasn't reached its wait yet, and will find the start when it does.
+        // The waiting task hasn't suspended yet. When it reaches that point, it finds the recorded start, and
+        // continues.
         if hasWaitingTask, waiter == nil { return }
-        // Never run on the main thread or on a caller's queue, because completions run there.
+        // Never occupy the main thread or a caller's queue, because completions run there.
         if startsOnAnotherThread || Thread.isMain {
             DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { start.begin(waiter) }
         } else {
@@ -127,11 +131,11 @@ extension AnyRequestOperation {
 
     /// Creates the task of the run now, so that it inherits the task-local values of the current task.
     ///
-    /// The task then waits for the start of the operation.
+    /// The task then waits until the operation starts.
     ///
     /// - Parameter completion: Receives the result.
     final func prepareTask(_ completion: OperationCore.Completion) {
-        // The task runs immediately up to its wait, so the thread that starts the operation can resume it.
+        // The task runs immediately until it waits, so the thread that starts the operation can then resume it.
         RunExecutor.resuming {
             let task = RunExecutor.task { [core] in
                 let start = await withUnsafeContinuation { waiter in
@@ -150,7 +154,7 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Begins the run on a different thread, because the thread that starts the operation may belong to the caller.
+    /// Makes the run begin on a thread other than the one that starts the operation, which may belong to the caller.
     final func startOnAnotherThread() { core.withLock { $0.run.startsOnAnotherThread = true } }
 }
 
@@ -160,7 +164,7 @@ extension RunState {
         let operation: AnyRequestOperation
         let observers: [any OperationObserver]
 
-        /// Resumes the task that waits for the start, or creates one, on this thread.
+        /// Resumes the waiting task, or creates a task if none is waiting, and runs it on this thread.
         fileprivate func begin(_ waiter: UnsafeContinuation<Start?, Never>?) {
             RunExecutor.resuming {
                 if let waiter { return waiter.resume(returning: self) }

@@ -15,8 +15,8 @@ import Foundation
 /// operation, cast it to its own type. Groups of requests and your own operations that send nothing have no values for
 /// the properties of this class.
 ///
-/// Only the library's classes inherit directly from this class; yours inherit from one of those.
-// Sendable: Operation requires restating it; the only additions here are constants.
+/// Only the library's classes inherit directly from this class; derive your own classes from one of them.
+// Sendable: a subclass of `Operation` must restate the conformance; the only additions here are constants.
 open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// The transport of the request; `nil` for an operation that sends nothing.
     final let ownTransport: (any HTTPTransport)?
@@ -52,14 +52,13 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     // MARK: State of the request
 
-    /// The identifier of the request; `nil` until the request has been created, if it depends on other operations'
-    /// results.
+    /// The identifier of the request; `nil` if the request depends on other operations' results and isn't created yet.
     public var identifier: String? { nil }
 
     /// The display name of the request, if it has one.
     public final var tag: String? { configuration.options.tag }
 
-    /// The last request that was sent or answered from a cache; `nil` before the first one.
+    /// The last request that was sent or answered from a cache; `nil` before the first request.
     public final var urlRequest: URLRequest? { record.request.map(URLRequest.init) }
 
     /// The head of the last response; `nil` before the first response.
@@ -70,7 +69,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
     /// If there are more than 100, the array contains only the first transfer, the last 99, and all running transfers.
     public final var transfers: [TransferRecord] { record.transferRecords }
 
-    /// The metrics of the last transfer, if known; the ``transfers`` contain the metrics of earlier ones.
+    /// The metrics of the last transfer, if known; the ``transfers`` contain the metrics of earlier transfers.
     public final var metrics: TransferRecord.Metrics? { transfers.last?.metrics }
 
     /// The settings of the run, or the environment's settings until a deferred request is created.
@@ -97,7 +96,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     /// The type name of the interceptor that threw the current error.
     ///
-    /// It is `nil` if no interceptor threw the error, or if another interceptor has caught it.
+    /// The value is `nil` if no interceptor threw the error, or if another interceptor has caught it.
     final var throwingInterceptor: String? {
         get { core.withLock { $0.run.throwingInterceptor } }
         set { core.withLock { $0.run.throwingInterceptor = newValue } }
@@ -114,7 +113,7 @@ open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
 
     // MARK: Pausing
 
-    /// Pauses the transfer until ``resume()``, if the transport supports that; has an effect even before the start.
+    /// Pauses the transfer until ``resume()``, if the transport supports that; also valid before the operation starts.
     ///
     /// Transports without ``TransportCapabilities/pausing`` continue. Pausing doesn't extend the deadline.
     public final func pause() { setPaused(true) }
@@ -194,7 +193,7 @@ extension AnyRequestOperation {
     final func recordFailure(_ failure: RunFailure) -> RequestError {
         let wrapped: RequestError
         if failure.error is CancellationError {
-            // The error was thrown by a caller's code: this operation isn't cancelled.
+            // The caller's code threw the error; this operation itself wasn't cancelled.
             let reason = "a task was cancelled that the request needs"
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
         } else {
@@ -206,7 +205,7 @@ extension AnyRequestOperation {
         return error
     }
 
-    /// Adds the facts about the run to an error.
+    /// Adds the details of the run to an error.
     final func addContext(
         to error: RequestError,
         in phase: RequestError.Phase,

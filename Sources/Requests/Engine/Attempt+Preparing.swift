@@ -42,7 +42,8 @@ extension Attempt {
         for placed in configuration.interceptors {
             guard let interceptor = placed.interceptor as? any HopAuthenticating else { continue }
             let context = context(for: authenticated)
-            // Code that doesn't know the route to the proxy would send the proxy's credentials to the origin.
+            // Add no proxy credentials, because code that sends the request without knowing the route to the proxy
+            // would send them to the origin.
             let noProxy: () -> ProxyRoute? = { nil }
             _ = try await interceptor.authenticate(authenticated, context: context, proxy: noProxy) { request, _ in
                 authenticated = request
@@ -54,8 +55,8 @@ extension Attempt {
 
     /// Returns whether an interceptor implements ``Interceptor/intercept(_:context:next:)`` itself.
     ///
-    /// To find out, this calls the method with a context and a chain that send nothing. The call is cancelled as soon
-    /// as it uses the chain.
+    /// To find out, the function calls that method with a context and a chain that send nothing. It cancels the call as
+    /// soon as the method uses the chain.
     private func interceptsItself(_ placed: PlacedInterceptor, _ request: HTTPRequest) async -> Bool {
         let (step, isOver) = (DefaultProbe(), OneShot<Void>())
         let chain = InterceptorChain { _ in

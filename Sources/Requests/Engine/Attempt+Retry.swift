@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Decides whether there is another attempt, and waits before it.
+/// Decides whether there is another attempt, and waits until it is due.
 extension Attempt {
     /// Waits until the next attempt is due, and returns it.
     ///
@@ -19,8 +19,8 @@ extension Attempt {
         case .none:
             throw failure
         case .strategy(let strategy, let limit):
-            // `isRetryable` needn't be checked here: validators choose the strategy, and they don't validate a stream
-            // that is already being consumed.
+            // `isRetryable` needn't be checked here, because only validators choose a strategy, and they don't validate
+            // a stream that is already being consumed.
             guard number <= strategy.limit else {
                 let reason = "a validator may have the request sent again \(strategy.limit) times"
                 let error = RequestError(limit, phase: .validating, reason: reason)

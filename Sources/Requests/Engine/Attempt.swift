@@ -46,7 +46,8 @@ struct Attempt: Sendable {
                 }
             }
         } catch let error as RequestError where error.request == nil {
-            // The condition's own error, such as `offline`, and not the failure of a request that the condition has sent.
+            // The error is the condition's own, such as `offline`, not the failure of a request that the condition has
+            // sent.
             throw RunFailure(error, in: .building)
         } catch {
             throw RunFailure(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
@@ -69,8 +70,8 @@ struct Attempt: Sendable {
         }
     }
 
-    // Separate functions that aren't inlined keep the stack frame of the run small. The frame stays on the stack below
-    // all other frames.
+    // The steps are separate functions that aren't inlined, to keep the run's stack frame small, because that frame
+    // stays on the stack below all other frames.
     @inline(never)
     func draft(_ request: HTTPRequest) throws -> RequestDraft {
         var draft = try RequestDraft(request, for: self)
@@ -93,7 +94,7 @@ struct Attempt: Sendable {
         do {
             draft.request = try await adapt(draft.request, by: placed, context(noting: step))
         } catch let error as RequestError {
-            // Nothing was sent, so the record has no request for the error.
+            // Nothing was sent, so the record has no request that could be added to the error later.
             throw error.withContext(request: draft.request, response: nil, body: Data(), transfers: [])
         }
     }
@@ -116,7 +117,7 @@ struct Attempt: Sendable {
         return adapted
     }
 
-    /// Lets an interceptor adapt a request again after it has answered the challenge to that request.
+    /// Lets an interceptor that has answered the challenge to a request adapt that request again.
     func adapt(
         _ request: HTTPRequest,
         again interceptor: any Interceptor,
@@ -135,7 +136,7 @@ struct Attempt: Sendable {
             if operation.throwingInterceptor != nil { operation.throwingInterceptor = nil }
             return value
         } catch let error as RequestError {
-            // A `RequestError` explains itself, and may come from a later interceptor.
+            // A `RequestError` needs no attribution, and may come from a later interceptor.
             throw error
         } catch {
             if operation.throwingInterceptor == nil {
@@ -145,7 +146,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Records the source of a change, and protects its fields if the change leads to another origin.
+    /// Records who changed a request, and protects the request's fields if the change leads to another origin.
     func attributeChanges(
         of request: inout HTTPRequest,
         to source: HTTPField.Provenance.Source,
@@ -157,12 +158,12 @@ struct Attempt: Sendable {
 
     /// Creates the chain that sends the request, and releases the content of previous attempts.
     ///
-    /// - Throws: A ``RequestError`` of code `unsupported` if there are more interceptors than a chain supports.
+    /// - Throws: A ``RequestError`` with the code `unsupported` if there are more interceptors than a chain supports.
     func makeChain(isShared: Bool) throws -> InterceptorChain {
         if number > 1 {
             operation.record { $0.beginAttempt() }
             // The content of a failed attempt isn't needed any longer. A transfer that is still running keeps its
-            // content: an interceptor may have started it in another task.
+            // content, because an interceptor may have started it in another task.
             for transfer in operation.record.transfers where transfer.isOver { transfer.releaseContent() }
         }
         let interceptors = isShared ? configuration.coalescingChain : configuration.chain
@@ -188,7 +189,7 @@ struct Attempt: Sendable {
         var rawResponse = rawResponse
         rawResponse.notes.makeDecoder = environment.customMakeDecoder
         guard case .data(let content) = rawResponse.body else {
-            // Only a transfer can have delivered its content.
+            // Only a transfer can deliver content to a receiver.
             if operation.record.transfers.contains(where: \.isDelivered) { return rawResponse }
             let reason = "an interceptor returned content as delivered that no transfer has delivered"
             throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
@@ -212,8 +213,8 @@ struct Attempt: Sendable {
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw RunFailure(error, in: .validating, response: response, retryRule: .strategy(strategy, limit: limit))
         }
-        // If the head was refused, the content isn't at its destination, and may be truncated. The response therefore
-        // stays refused, even if a validator now accepts the same head.
+        // If the head was refused, the content wasn't delivered to its destination, and may be truncated. The response
+        // therefore stays refused, even if a validator now accepts the same head.
         if operation.kind.content != .inMemory {
             let cut = RequestError(.rejected, phase: .validating, reason: "only the beginning of the content was read")
             let isAccepted = operation.handling.acceptsHead(response.head)
@@ -244,7 +245,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Runs the validators, and replaces the response if one of them does.
+    /// Runs the validators, and replaces the response if a validator returns a replacement.
     ///
     /// The status is checked last.
     ///
@@ -281,7 +282,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// Returns a failure that contains the response, for any error that a validator or an interceptor threw.
+    /// Wraps any error of a validator or an interceptor in a failure that contains the response.
     private func refusal(
         _ error: any Error,
         of response: HTTPResponse<Data>,

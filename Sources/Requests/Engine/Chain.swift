@@ -6,8 +6,7 @@ import Foundation
 /// Builds the chain that every request passes through.
 ///
 /// The chain contains the interceptors of the environment and of the request, then the built-in interceptors, then the
-/// transport. Each built-in policy is an ``Interceptor`` like those of users, which sends a request on by calling
-/// `next`.
+/// transport. Each built-in policy is an ``Interceptor`` like those of users, and sends a request on by calling `next`.
 enum Chain {
     /// Returns the interceptors whose policies apply to a request, outermost first.
     static func interceptors(
@@ -24,15 +23,15 @@ enum Chain {
         for placed in userInterceptors { chain.append(UserInterceptor(placed: placed)) }
         // A download requests the missing parts of its file, and all later interceptors see each of these requests.
         if content != .inMemory { chain.append(DownloadPartsInterceptor()) }
-        // Redirects come next, because all later interceptors work for one URL.
+        // Redirects come next, because every later interceptor handles a request for only one URL.
         chain.append(RedirectInterceptor(policy: redirect))
-        // Credentials come after redirects, because they answer the challenge to a single hop. Later interceptors store
-        // and count the request with its credentials.
+        // Credentials come after redirects, because each hop is challenged separately. They come before the cache and
+        // the limits, which must see the request with its credentials.
         if let credentials = CredentialInterceptor(userInterceptors) { chain.append(credentials) }
-        // Cookies are outside of the cache, because a cached response varies by the cookies that were sent. The cookies
-        // that it set were stored when it arrived.
+        // Cookies come before the cache, because a cached response varies by the cookies that were sent. The cookies
+        // that the response set were stored when it arrived.
         if let cookies { chain.append(CookieInterceptor(cookies: cookies)) }
-        // The cache is outside of all limits, because a stored response doesn't have to wait.
+        // The cache comes before all limits, because a stored response doesn't have to wait for them.
         if let cache = environment.cache {
             if content != .inMemory {
                 chain.append(InvalidationInterceptor(cache: cache))
@@ -49,13 +48,13 @@ enum Chain {
         }
         // Equal requests share all later interceptors. A request that the cache can answer never waits for a transfer.
         if isShared { chain.append(CoalescingInterceptor()) }
-        // The rate limit comes before the slot, because a request that holds a slot while it waits would block others.
+        // The rate limit comes before the host's limit, because a request that waited with a slot would block others.
         if let limiter = environment.rateLimiter {
             chain.append(RateLimitInterceptor(limiter: limiter, clock: environment.clock))
         }
         // A slot of the host is held from here to the end of the transfer.
         if let limiter = environment.hostLimiter { chain.append(HostLimitInterceptor(limiter: limiter)) }
-        // The last interceptor follows all waits, because a server may receive the request from here on.
+        // The last interceptor comes after all waits, because a server may receive the request from here on.
         if let last = environment.lastInterceptor { chain.append(last) }
         chain.append(TransportInterceptor())
         return chain
@@ -63,10 +62,10 @@ enum Chain {
 }
 
 extension Attempt {
-    /// Creates the attempt that a chain belongs to.
+    /// Recreates the attempt from the context that a chain passes to its interceptors.
     ///
-    /// - Throws: A ``RequestError`` of code `unsupported` outside of an operation's chain, where built-in interceptors
-    ///   are never called.
+    /// - Throws: A ``RequestError`` with the code `unsupported` if the context doesn't belong to an operation. Built-in
+    ///   interceptors never get such a context.
     init(of context: InterceptorChain.Context) throws {
         guard let operation = context.run as? AnyRequestOperation else {
             throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
@@ -121,7 +120,7 @@ private struct UserInterceptor: Interceptor {
         next: InterceptorChain
     ) async throws -> RawResponse {
         let attempt = try Attempt(of: context)
-        let requestChecker = Permit(for: request, in: attempt)
+        let requestChecker = RequestChecker(for: request, in: attempt)
         defer { requestChecker.end() }
         return try await attempt.attributingErrors(placed) {
             try await NestingContext.run(placed.interceptor, at: placed.position, within: attempt.scope) {
@@ -133,7 +132,7 @@ private struct UserInterceptor: Interceptor {
     }
 
     /// Checks every request that an interceptor passes to `next`, and sends nothing after the interceptor has returned.
-    private final class Permit: Interceptor {
+    private final class RequestChecker: Interceptor {
         private let originalRequest: HTTPRequest
         private let attempt: Attempt
         private let isOver = Locked(false)

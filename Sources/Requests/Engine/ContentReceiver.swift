@@ -3,12 +3,11 @@
 
 import Foundation
 
-/// Receives the content of one response that isn't collected in memory, such as a file or a stream.
+/// Receives the content of one response, such as a file or a stream, that isn't collected in memory.
 ///
 /// The methods are called by one thread at a time, in the order of the content; `end` is called last.
 protocol ContentReceiver: AnyObject, Sendable {
-    /// The byte count of the content so far, including bytes from before this transfer; `nil` if the content is
-    /// ignored.
+    /// The byte count of the content so far, including bytes from earlier transfers; `nil` if the content is ignored.
     var count: Int64? { get }
 
     /// Receives a chunk.

@@ -5,14 +5,14 @@ import Foundation
 
 /// Answers a challenge to a redirected request, and sends the redirected request again rather than the original one.
 ///
-/// Interceptors for a name and a password answer every challenge here. Interceptors with a refreshed credential usually
-/// answer a challenge by a retry, which builds the operation's own request again. After a redirect, such a retry would
-/// be wrong: a payment that was redirected to its receipt would be made twice.
+/// Interceptors for a user name and password answer every challenge here. Interceptors with a refreshed credential
+/// usually answer a challenge with a retry, which builds the operation's own request again. After a redirect, such a
+/// retry would be wrong: if a payment was redirected to its receipt, the payment would be made twice.
 struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any RejectionHandling, position: Int)]
 
-    /// Creates an interceptor from those that answer challenges; `nil` if there are none.
+    /// Creates an interceptor that uses the given interceptors that answer challenges; `nil` if there are none.
     init?(_ interceptors: [PlacedInterceptor]) {
         guard !interceptors.isEmpty else { return nil }
         authenticating = interceptors.compactMap { $0.interceptor as? any HopAuthenticating }

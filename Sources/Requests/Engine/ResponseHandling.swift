@@ -5,9 +5,8 @@ import Foundation
 
 /// Tells the engine how to build one kind of request, and how to handle its response.
 ///
-/// Each operation class passes its handling type to the engine once, in its initializer. A value is a view of the
-/// operation with its own class, and stores nothing else. So the engine creates a value for each call, without an
-/// allocation.
+/// Each operation class passes its handling type to the engine once, in its initializer. A value stores only the
+/// operation, with its concrete class. So the engine can create a value for each call, without an allocation.
 protocol ResponseHandling: Sendable {
     /// The class of the operations.
     associatedtype Owner: AnyRequestOperation
@@ -33,12 +32,14 @@ protocol ResponseHandling: Sendable {
     /// - Throws: The failure of the operation.
     func resolve() throws -> RunConfiguration?
 
-    /// Builds the request, using its completion handler.
+    /// Builds the request, usually by calling its `makeHTTPRequest` and waiting for the completion handler to be
+    /// called.
     ///
     /// - Throws: The failure of the operation.
     func makeRequest() async throws -> HTTPRequest
 
-    /// Returns the transport for a transfer, by default that of the operation; may add header fields to the request.
+    /// Returns the transport for a transfer, by default the operation's transport; may add header fields to the
+    /// request.
     ///
     /// - Throws: An error that prevents the transfer.
     func transport(for request: inout HTTPRequest) throws -> (any HTTPTransport)?
@@ -76,7 +77,7 @@ protocol ResponseHandling: Sendable {
     /// Creates the value of a valid, complete response, and finishes the operation.
     func conclude(_ response: RawResponse, of request: HTTPRequest) async throws(RunFailure)
 
-    /// Adds the facts about the run to a failure, and finishes the operation with it.
+    /// Adds the details of the run to a failure, and finishes the operation with it.
     func fail(_ failure: RunFailure)
 
     /// Called once, as soon as there is a result, before anything else is notified of it.
@@ -137,15 +138,16 @@ extension ResponseHandling {
     func willDeliver(_ result: OperationCore.AnyResult?) {}
     func didDeliver() {}
 
-    /// Creates the view of an operation that was initialized with this type.
-    // The only conversion to the operation's own class is unchecked, because a check would take longer than most calls.
+    /// Creates the handling of an operation that was initialized with this type.
+    // Only this initializer converts an operation to its concrete class. The conversion is unchecked, because a check
+    // would take longer than most calls.
     fileprivate init(of operation: AnyRequestOperation) {
         self.init(operation: unsafeDowncast(operation, to: Owner.self))
     }
 }
 
 extension AnyRequestOperation {
-    /// The view of the operation with its own class.
+    /// The handling of the operation, which knows the operation's concrete class.
     final var handling: any ResponseHandling { kind.init(of: self) }
 }
 

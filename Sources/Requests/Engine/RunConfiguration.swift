@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The settings of a run: those of the request, or the environment's settings where the request has none.
+/// The settings of a run: the request's settings, or the environment's where the request has none.
 ///
 /// Only this type applies that rule. Requests without individual settings share one configuration. Their client creates
 /// it with ``RequestEnvironment/shareConfiguration()`` whenever its environment changes.
@@ -32,7 +32,8 @@ final class RunConfiguration: Sendable {
     let validStatusCodes: [Int]
     /// The interceptors that the request passes through, unless it shares a transfer.
     let chain: [any Interceptor]
-    /// Whether the run continues another one in the middle of its chain, so that the request is already complete.
+    /// Whether the run takes over from another run partway through that run's chain, in which case the request is
+    /// already complete.
     let isContinuation: Bool
 
     /// Resolves the settings.
@@ -98,21 +99,21 @@ final class RunConfiguration: Sendable {
         }
     }
 
-    /// Creates the configuration of a run that continues another one in the middle of its chain.
+    /// Creates the configuration of a run that takes over from another run partway through that run's chain.
     ///
     /// The other run applies the deadline, and validates the response.
     ///
     /// - Parameters:
     ///   - other: The configuration of the other run.
     ///   - chain: The remaining interceptors.
-    ///   - limits: The maximum sizes of the response; `nil` uses those of the other run.
+    ///   - limits: The maximum sizes of the response; `nil` uses the limits of the other run.
     init(
         continuing other: RunConfiguration,
         through chain: [any Interceptor],
         _ limits: ResponseLimits? = nil
     ) {
         var options = other.options
-        // The operations that wait for the continued run already hold their categories.
+        // The operations that wait for this run already hold their exclusive categories.
         (options.validatesStatus, options.exclusivity) = (false, [])
         (environment, self.options) = (other.environment, options)
         (deadline, retry, self.limits) = (nil, .never, limits ?? other.limits)
@@ -127,7 +128,7 @@ final class RunConfiguration: Sendable {
         !options.validatesStatus || validStatusCodes.contains(head.status.code)
     }
 
-    /// The interceptors that the request passes through if it shares the transfer of an equal one.
+    /// The interceptors that the request passes through if it shares the transfer of an equal request.
     var coalescingChain: [any Interceptor] {
         Chain.interceptors(
             interceptors,
@@ -147,7 +148,7 @@ extension RunConfiguration {
     /// The configuration of an operation that sends nothing.
     static var withoutRequest: RunConfiguration { of(noOptions, successfulStatusCodes, in: .unchanged) }
 
-    /// Returns the configuration of a request; requests without individual settings share one.
+    /// Returns the configuration of a request; requests without individual settings share one configuration.
     static func of(
         _ options: RequestOptions,
         _ statuses: [Int],
@@ -163,7 +164,8 @@ extension RunConfiguration {
         return RunConfiguration(options, statuses, in: environment, content, scope: scope)
     }
 
-    /// Returns the configuration of a deferred request, or this one if the request has no individual settings.
+    /// Returns the configuration of a deferred request, or this configuration if the request has no individual
+    /// settings.
     func resolved(
         _ options: RequestOptions,
         _ statuses: [Int],
@@ -197,7 +199,7 @@ struct ResponseLimits: Sendable, Hashable {
 extension RequestOptions {
     fileprivate var bypassesInterceptors: Bool { isUnauthenticated || !bypassedInterceptors.isEmpty }
 
-    /// Returns whether the request bypasses an interceptor, even one that is limited to some requests.
+    /// Returns whether the request bypasses an interceptor, or the interceptor that a scoped interceptor wraps.
     fileprivate func bypasses(_ interceptor: any Interceptor) -> Bool {
         if bypassedInterceptors.contains(where: { $0 == type(of: interceptor) }) { return true }
         if let scoped = interceptor as? any InterceptorWrapper { return bypasses(scoped.wrapped) }

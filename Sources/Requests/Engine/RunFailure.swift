@@ -8,11 +8,11 @@ import Foundation
 /// `RunFailure` is a class because every function with a typed `throws` reserves space for the error.
 final class RunFailure: Error {
     enum RetryRule: Sendable {
-        /// No retry: the failure is that of the operation.
+        /// No retry: the attempt's failure becomes the operation's failure.
         case none
         /// The interceptors decide, and then the retry policy.
         case policies
-        /// A validator has chosen a strategy; `limit` is the code of the error if its limit is reached.
+        /// A validator has chosen a strategy; `limit` is the error code to use when the strategy's limit is reached.
         case strategy(RetryPolicy.Strategy, limit: RequestError.Code)
     }
 

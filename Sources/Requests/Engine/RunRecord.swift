@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// The facts about a run so far, for its response and its errors.
+/// What has happened in a run so far, for its response and its errors.
 struct RunRecord: Sendable {
     /// The maximum number of recorded transfers.
     ///
-    /// If there are more, the record contains the first transfer, the last ones, and all running transfers.
+    /// If there are more, the record contains the first transfer, the latest transfers, and all running transfers.
     static let maximumCount = 100
 
     /// A transfer after the first one.
@@ -15,7 +15,7 @@ struct RunRecord: Sendable {
         let transfer: Transfer
         /// The number of the transfer among all transfers.
         let number: Int
-        /// The number of the transfer among those that aren't shared.
+        /// The number of the transfer, counting only transfers that aren't shared.
         let unsharedNumber: Int
         var isOver = false
     }
@@ -42,7 +42,7 @@ struct RunRecord: Sendable {
         countedAttempts = max(countedAttempts, number)
     }
 
-    /// Adds a transfer, and returns the replaced values, so that they are released outside of the lock.
+    /// Adds a transfer, and returns the replaced values, so that the caller can release them outside of the lock.
     mutating func add(_ transfer: Transfer) -> ([LaterTransfer], HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
         if !transfer.isShared { unsharedCount += 1 }
@@ -128,9 +128,9 @@ struct RunRecord: Sendable {
     /// - Parameters:
     ///   - error: The error.
     ///   - phase: The phase of the failure.
-    ///   - validatedResponse: The response that was validated; `nil` uses the last one.
+    ///   - validatedResponse: The response that was validated; `nil` uses the last response.
     ///   - contentLimit: The maximum byte count of content in the error.
-    /// - Returns: The error with the added facts.
+    /// - Returns: The error with these details.
     func addContext(
         to error: RequestError,
         in phase: RequestError.Phase,

@@ -7,17 +7,16 @@ import Foundation
 struct RunState: Sendable {
     /// The configuration of a deferred request, which is created at the start; otherwise `nil`.
     var configuration: RunConfiguration?
-    /// Passes the operation to a task that was created before the start, because that task must not retain the
-    /// operation.
+    /// Passes the operation, when it has started, to a task that was created earlier and must not retain the operation.
     private(set) var start: OneShot<Start?>.State?
-    /// Whether the run must begin on another thread, because the thread that starts the operation belongs to the
+    /// Whether the run must begin on a thread other than the one that starts the operation, which may belong to the
     /// caller.
     var startsOnAnotherThread = false
-    /// The facts known so far.
+    /// The record of the run so far.
     var record = RunRecord()
     /// Whether the transfers are paused.
     var isPaused = false
-    /// The values that interceptors have stored; `nil` until one does.
+    /// The values that interceptors have stored; `nil` until an interceptor stores a value.
     var notes: InterceptorNotes?
     /// The type name of the interceptor that threw the current error.
     var throwingInterceptor: String?
@@ -27,28 +26,28 @@ struct RunState: Sendable {
     private var task: Task<Void, Never>?
     private var isOver = false
 
-    /// Whether a task waits for the start.
+    /// Whether a task is waiting for the operation to start.
     var hasWaitingTask: Bool { start != nil }
 
-    /// Records that a task waits for the start, unless this is already recorded.
+    /// Records that a task is waiting for the operation to start, unless already recorded.
     ///
     /// If the run is already over, the task receives `nil` instead of the operation.
     mutating func recordWaitingTask() {
         if start == nil { start = isOver ? .filled(nil) : .empty(nil) }
     }
 
-    /// Registers a task that waits for the start, or returns the value to resume it with, if already known.
+    /// Registers the task that waits for the start, or returns the value to resume it with, if that is already known.
     mutating func attach(_ waiter: UnsafeContinuation<Start?, Never>) -> Start?? {
         recordWaitingTask()
         return start?.attach(waiter)
     }
 
-    /// Passes the started operation on, and returns the continuation of the waiting task, if any.
+    /// Stores the started operation for the waiting task, and returns the task's continuation if the task is suspended.
     mutating func begin(_ start: Start) -> UnsafeContinuation<Start?, Never>? {
         self.start?.fill(start).waiter
     }
 
-    /// Stores the task of the run; returns `false` if the run is over, so that the task must be cancelled.
+    /// Stores the task of the run; returns `false` if the run is over, in which case the caller must cancel the task.
     mutating func store(_ task: Task<Void, Never>) -> Bool {
         if !isOver { self.task = task }
         return !isOver
@@ -71,7 +70,7 @@ struct RunState: Sendable {
         )
     }
 
-    /// The work to stop, outside of the lock, when a run has ended.
+    /// The tasks and transfers to stop, outside of the lock, when a run has ended.
     struct Cleanup: Sendable {
         let waiter: UnsafeContinuation<Start?, Never>?
         let task: Task<Void, Never>?
@@ -81,8 +80,8 @@ struct RunState: Sendable {
         /// Cancels the transfers, including those in tasks that an interceptor started and didn't wait for.
         func stopTransfers() {
             for transfer in transfers { transfer.cancel() }
-            // The error has a copy of the content. Cancel first, because content that arrived later would be
-            // incomplete.
+            // The error has a copy of the content, so release the original. Cancel first, or content that arrives after
+            // the release would be kept without its beginning.
             failedTransfer?.releaseContent()
         }
 

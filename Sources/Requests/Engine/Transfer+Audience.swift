@@ -7,8 +7,8 @@ extension Transfer {
     /// The observers of a transfer.
     struct Audience: Sendable {
         var observers: [any OperationObserver] = []
-        /// The number of the transfer in its operation; `nil` for a shared one, whose events the sending operation
-        /// reports.
+        /// The number of the transfer in its operation; `nil` for a shared transfer, because the operation that sends
+        /// it reports its events.
         var number: Int?
 
         /// Adds the observers that the operation had when the transfer began.
@@ -19,7 +19,7 @@ extension Transfer {
             self.number = number
         }
 
-        /// Returns an audience of only the given observers, for events that concern no others.
+        /// Returns an audience with only the given observers, for events that the other observers must not receive.
         func limited(to observers: [any OperationObserver]) -> Audience {
             Audience(observers: observers, number: number)
         }
@@ -40,25 +40,26 @@ extension Transfer {
             }
             return state
         }
-        report(.uploaded(current.sent, of: request.body.length), to: audience)
+        report(.uploaded(current.sentByteCount, of: request.body.length), to: audience)
         if let head = current.head {
             report({ .responseStarted(head, $0) }, to: audience)
-            // Without content in memory, the number of bytes from earlier transfers is known once there is a receiver.
-            if keepsContent || current.receiver != nil || current.received != nil {
+            // If the content isn't collected in memory, the number of bytes from earlier transfers is unknown until
+            // there is a receiver.
+            if keepsContent || current.receiver != nil || current.receivedByteCount != nil {
                 reportContent(of: head, to: audience, operation)
             }
         }
         if isRunning, current.owner == nil { reportEnd(to: audience) }
     }
 
-    /// Reports an event that monitors receive, too.
+    /// Reports an event that both observers and monitors receive.
     func report(_ event: (OperationEvent.Transfer) -> OperationEvent, to audience: Audience) {
         guard let number = audience.number, !audience.observers.isEmpty else { return }
         let event = event(OperationEvent.Transfer(number: number, cause: cause, request: request))
         for observer in audience.observers { observer.observe(event) }
     }
 
-    /// Reports a step that monitors don't receive.
+    /// Reports a step that observers receive, but monitors don't.
     func report(_ step: OperationStep, to audience: Audience) {
         for observer in audience.observers { observer.observe(step) }
     }
@@ -86,7 +87,7 @@ extension Transfer {
 
     /// Reports that the content of a response begins.
     func reportContent(of head: HTTPResponseHead, to audience: Audience, _ operation: AnyRequestOperation) {
-        let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
+        let (receiver, count) = state.withLock { ($0.receiver, $0.receivedByteCount ?? Int64($0.content.count)) }
         guard operation.handling.acceptsHead(head), let offset = receiver.map(\.count) ?? count else {
             return report(.downloadIgnored, to: audience)
         }

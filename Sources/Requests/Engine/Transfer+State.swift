@@ -10,14 +10,14 @@ extension Transfer {
         case receiving
         /// Passing the content to a receiver.
         case delivering(any ContentReceiver)
-        /// Reading only the first bytes of a redirect's or an error's content, up to a count, until the timer fires.
+        /// Reading only the beginning of a redirect's or an error's content, up to a byte count, until the timer fires.
         case readingPrefix(Int, DelayedAction?)
         /// Ended.
         case ended
     }
 
     /// The reason why the transfer stops reading.
-    enum Stop: Sendable {
+    enum StopReason: Sendable {
         /// The beginning of the content is enough, because the content belongs to an error or to a redirect.
         case truncated
         /// The content can't be used.
@@ -28,8 +28,9 @@ extension Transfer {
 
     struct State: Sendable {
         var phase = Phase.receiving
-        var stop: Stop?
-        // Released at the end, because a response retains this object, and may be kept for a long time.
+        var stop: StopReason?
+        // Set to `nil` when the transfer ends, because a response retains the transfer, and may be kept for a long
+        // time.
         /// The attempt that the transfer belongs to; `nil` after the end of the transfer.
         var owner: Attempt?
         var headObserver: HeadObserver?
@@ -39,11 +40,11 @@ extension Transfer {
         /// The error of the transfer.
         var error: RequestError?
         var content = Data()
-        /// The number of bytes of the body that were sent.
-        var sent: Int64 = 0
+        /// The number of body bytes sent.
+        var sentByteCount: Int64 = 0
         /// The byte count of the received content, once the transfer has ended.
-        var received: Int64?
-        /// Whether the content was delivered to a receiver instead of memory.
+        var receivedByteCount: Int64?
+        /// Whether the content was delivered to a receiver instead of being collected in memory.
         var isDelivered = false
         /// Whether the run is known to have no other transfer.
         var isOnlyTransfer: Bool
@@ -93,7 +94,7 @@ extension Transfer.State {
         }
         error = isTruncated ? nil : failure?.explained(byTimeout: request.timeout ?? owner.configuration.timeout)
         if metrics.end == nil { metrics.end = time }
-        received = previous.receiver == nil ? Int64(content.count) : delivered
+        receivedByteCount = previous.receiver == nil ? Int64(content.count) : delivered
         // The response owns the content now; after an error of the transport, the content is kept for that error.
         if reported == nil { content = Data() }
         (phase, self.owner, headObserver, audience) = (.ended, nil, nil, Transfer.Audience())

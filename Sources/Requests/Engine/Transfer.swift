@@ -5,9 +5,9 @@ import Foundation
 
 /// One transfer of a run: sends a request over the transport, and returns the response when its content has ended.
 ///
-/// The transport reports one event at a time, in the order of the transfer. The transfer may be cancelled at any
-/// moment, and its end is reported exactly once. The run may get a truncated response before the transport has ended,
-/// but the operation can't finish before that.
+/// The transport reports one event at a time, in order. The transfer may be cancelled at any moment, and its end is
+/// reported exactly once. The run gets its response, even a truncated one, only after the transport has reported the
+/// end.
 final class Transfer: Sendable {
     typealias Continuation = UnsafeContinuation<RawResponse, any Error>
 
@@ -60,7 +60,7 @@ final class Transfer: Sendable {
     var head: HTTPResponseHead? { state.withLock { $0.head } }
     /// The content so far, if it is in memory.
     var content: Data { state.withLock { $0.content } }
-    /// Whether the content was delivered to a receiver instead of memory.
+    /// Whether the content was delivered to a receiver instead of being collected in memory.
     var isDelivered: Bool { state.withLock { $0.isDelivered } }
 
     /// Whether the transfer has ended.
@@ -110,7 +110,8 @@ final class Transfer: Sendable {
     }
 
     private func start(_ continuation: Continuation, over transport: any HTTPTransport, for owner: Attempt) {
-        // A transfer that was cancelled before it began, or that begins after the result, is neither sent nor recorded.
+        // A transfer that was cancelled before it began, or that begins after the operation has its result, is neither
+        // sent nor recorded.
         guard !Task.isCancelled, let begun = owner.operation.begin(self) else {
             return endUnsent(continuation, hasBegun: false)
         }
@@ -123,16 +124,17 @@ final class Transfer: Sendable {
             }
             reportBeginning(to: audience.limited(to: begun.observers))
         }
-        // Runs that share a response are notified one after the other, and continue in parallel.
+        // The run may continue on the delivering thread only if the transport delivers concurrently. A shared transfer
+        // notifies its runs one after the other, so each of them continues on a different thread.
         let isConcurrent = transport.capabilities.contains(.concurrentDelivery)
-        let outgoing = outgoing(for: owner)
+        let transportRequest = transportRequest(for: owner)
         // Check once more, because the end of the run or of its task may have cancelled the transfer since it began. A
         // run that ends stores its result before it cancels, and a monitor may already have seen that result.
         guard state.withLock({ $0.stop == nil }), begun.observers.isEmpty || owner.operation.hasNoResult else {
             return endUnsent(continuation, hasBegun: true)
         }
         let sink = EventSink(self, continuation, isConcurrent: isConcurrent)
-        flow.attach(transport.send(outgoing) { sink.receive($0) })
+        flow.attach(transport.send(transportRequest) { sink.receive($0) })
     }
 
     /// Ends a transfer that wasn't sent; if it has begun, its end is reported.
@@ -151,25 +153,25 @@ final class Transfer: Sendable {
         continuation.resume(throwing: error)
     }
 
-    private func outgoing(for owner: Attempt) -> TransportRequest {
-        var outgoing = TransportRequest(
+    private func transportRequest(for owner: Attempt) -> TransportRequest {
+        var transportRequest = TransportRequest(
             request,
             timeout: owner.configuration.timeout,
             maximumBodySize: limits.content,
             maximumHeadSize: limits.head,
             trust: owner.configuration.trust
         )
-        outgoing.usesCookies = owner.options.usesCookies && request.usesCookies
-        outgoing.priority = owner.options.httpPriority.flatMap { $0.isNaN ? nil : min(max($0, 0), 1) }
-        outgoing.configureTask = owner.options.configureTask
-        outgoing.flow = flow
-        outgoing.hasOwnLimit = owner.environment.hasOwnLimit || owner.environment.hostLimiter != nil
+        transportRequest.usesCookies = owner.options.usesCookies && request.usesCookies
+        transportRequest.priority = owner.options.httpPriority.flatMap { $0.isNaN ? nil : min(max($0, 0), 1) }
+        transportRequest.configureTask = owner.options.configureTask
+        transportRequest.flow = flow
+        transportRequest.hasOwnLimit = owner.environment.hasOwnLimit || owner.environment.hostLimiter != nil
         if !keepsContent {
-            outgoing.isStreamed = true
-            outgoing.isOpenEnded = owner.operation.kind.content == .openEnded
-            outgoing.maximumBodySize = owner.options.maximumBodySize ?? .max
+            transportRequest.isStreamed = true
+            transportRequest.isOpenEnded = owner.operation.kind.content == .openEnded
+            transportRequest.maximumBodySize = owner.options.maximumBodySize ?? .max
         }
-        return outgoing
+        return transportRequest
     }
 
     /// Cancels the transfer, even if it hasn't begun.
@@ -181,9 +183,9 @@ final class Transfer: Sendable {
     ///
     /// A cancellation replaces any other reason, and a failure replaces a truncation. Otherwise, the first reason
     /// counts.
-    private func stop(_ reason: Stop) {
+    private func stop(_ reason: StopReason) {
         // The previous error may be a caller's object, so it is released outside of the lock, like the content.
-        let replaced = state.withLock { state -> (stop: Stop?, content: Data)? in
+        let replaced = state.withLock { state -> (stop: StopReason?, content: Data)? in
             switch (state.stop, reason) {
             case (.cancelled, _), (.failed, .failed), (.failed, .truncated), (.truncated, .truncated): return nil
             default: break
@@ -194,7 +196,7 @@ final class Transfer: Sendable {
             defer { state.content = Data() }
             return (previous, state.content)
         }
-        // The failure is reported when the transfer has ended, because its slot at the host isn't free before.
+        // The failure is reported when the transfer has ended, because the slot of the host isn't free until then.
         if replaced != nil { flow.cancel() }
     }
 
@@ -208,7 +210,7 @@ final class Transfer: Sendable {
             report(
                 .uploaded(count, of: total),
                 to: state.withLock { state in
-                    state.sent = count
+                    state.sentByteCount = count
                     return state.audience
                 }
             )
@@ -262,8 +264,8 @@ final class Transfer: Sendable {
             if !isAccepted { read(atMost: limits.content, within: Self.maximumErrorContentTime) }
             return
         }
-        // The validators don't check a status that isn't accepted but concerns the file, such as 416. Its content isn't
-        // the file.
+        // The validators don't check a response whose status isn't accepted but concerns the file, such as 416, because
+        // its content isn't the file.
         guard !isAccepted || owner.headRefusal(of: head, to: request) == nil else {
             return read(atMost: limits.content, within: Self.maximumErrorContentTime)
         }
@@ -380,8 +382,8 @@ final class Transfer: Sendable {
         } else {
             result = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }
-        // A transport may report the end while it is being cancelled, and the task itself may be what cancels it. In
-        // this case, the task must not continue on this thread.
+        // A transport may report the end while the transfer is being cancelled, possibly by the task itself. The task
+        // must then not continue on this thread.
         if isConcurrent, !previous.isCancelled {
             RunExecutor.resuming { continuation.resume(with: result) }
         } else {
@@ -391,7 +393,7 @@ final class Transfer: Sendable {
 }
 
 extension Transfer: TransferRecorder {
-    /// The facts about this transfer, with its response.
+    /// The record of this transfer, including its response.
     var record: TransferRecord {
         let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
         return TransferRecord(cause: cause, request: request, response: head, error: error, metrics: metrics)
@@ -400,7 +402,7 @@ extension Transfer: TransferRecorder {
 
 /// Passes on the events of a transport, and reports the end of the transfer when the sink is released.
 ///
-/// Without this, a transport that loses a transfer would leave an operation that never finishes.
+/// The operation therefore finishes even if a transport loses a transfer without reporting its end.
 private final class EventSink: Sendable {
     private let transfer: Transfer
     private let continuation: Transfer.Continuation

@@ -10,9 +10,9 @@ final class ProgressFeed: Sendable {
         var broadcaster = Broadcaster<TransferProgress>()
         /// Whether the bytes of the current transfer count.
         var isCounting = false
-        /// The byte count of the current transfer, which may be less than the reported one.
+        /// The byte count of the current transfer, which may be less than the reported byte count.
         var currentCount: Int64 = 0
-        /// The bytes of earlier transfers that count in addition to those of the current one.
+        /// The bytes of earlier transfers that count in addition to the bytes of the current transfer.
         var earlierBytes: Int64 = 0
         var timer: DelayedAction?
         var hasTimer = false
@@ -38,7 +38,8 @@ final class ProgressFeed: Sendable {
 
     // MARK: Events
 
-    /// Records the beginning of a transfer that sends all its bytes, even if earlier transfers have sent some of them.
+    /// Records the beginning of a transfer that sends the entire body, even if an earlier transfer has sent a part of
+    /// it.
     func beginSending(_ total: Int64?) {
         change { state, time in
             state.earlierBytes = state.currentCount
@@ -139,7 +140,7 @@ final class ProgressFeed: Sendable {
     func progress(make: () -> Progress) -> Progress {
         if let existing = progressObject.withLock({ $0 }) { return existing }
         let new = make()
-        // Another thread may have created one in the meantime.
+        // Another thread may have created an object in the meantime.
         let existing = progressObject.withLock { progressObject in
             defer { progressObject = progressObject ?? new }
             return progressObject
@@ -174,7 +175,7 @@ extension Progress {
     /// Copies the values of a feed; `nil` ends the progress.
     fileprivate func update(_ progress: TransferProgress?) {
         guard let progress else {
-            // Complete the progress of a failed operation as well, because its parent would wait forever.
+            // Complete the progress even if the operation failed, because its parent would otherwise wait forever.
             if completedUnitCount != totalUnitCount - 1 { totalUnitCount = max(1, completedUnitCount) }
             completedUnitCount = totalUnitCount
             return

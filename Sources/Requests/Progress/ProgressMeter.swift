@@ -1,8 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Selects which byte counts of a transfer to report: not every chunk, never a decrease, and the exact count at the
-/// end.
+/// Selects which byte counts of a transfer to report: not one for every chunk, never a decrease, and finally the exact
+/// count.
 ///
 /// The caller passes times relative to any fixed start. Deferred progress is reported with a later chunk, by
 /// ``flush(at:)`` when it is ``due``, or at the end.
@@ -22,9 +22,9 @@ struct ProgressMeter: Sendable {
     /// The time at which deferred progress must be reported; `nil` if nothing is deferred.
     var due: Duration? { current == reported ? nil : nextTime }
 
-    /// Begins a transfer, or continues after an interrupted one.
+    /// Begins a transfer, or continues after an interrupted transfer.
     ///
-    /// If the transfer starts over, the byte count keeps its value until the transfer passes it.
+    /// If the transfer starts over, the byte count keeps its value until the transfer passes that value.
     ///
     /// - Parameters:
     ///   - offset: The number of bytes from earlier transfers.
@@ -43,7 +43,7 @@ struct ProgressMeter: Sendable {
         current.completed = max(current.completed, completed)
         // Drop a total that turns out to be wrong.
         if let total = current.total, completed > total { current.total = nil }
-        // Bytes of an abandoned, longer version don't complete this one.
+        // Bytes of an abandoned, longer version of the content must not complete the current version.
         if let total = current.total {
             current.completed = min(current.completed, max(total, reported?.completed ?? 0))
         }
@@ -60,7 +60,7 @@ struct ProgressMeter: Sendable {
 
     /// Ends the transfer with the exact byte count, which is then also the total.
     ///
-    /// The exact count is reported even if it is less than the previous one, because the file may have become shorter
+    /// The exact count is reported even if it is less than the previous count, because the file may have become shorter
     /// during the transfer.
     ///
     /// - Returns: The progress to report, unless it was already reported.

@@ -3,20 +3,20 @@
 
 /// The total progress of many requests.
 ///
-/// The counts restart with the first request that is added after all others are finished.
+/// The counts restart with the first request that is added after all previous requests have finished.
 public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
     /// The number of finished requests, successful or not.
     public var finished: Int
     /// The number of all requests.
     public var count: Int
-    /// The number of received bytes of responses.
+    /// The number of response bytes received.
     public var received: Int64
-    /// The number of sent bytes of bodies.
+    /// The number of body bytes sent.
     public var sent: Int64
     /// The completed fraction, from 0 to 1.
     ///
     /// Every request has the same weight; a running request counts with its known progress. Without requests, the
-    /// fraction is 1. It decreases when requests are added.
+    /// fraction is 1. The fraction decreases when requests are added.
     public var fraction: Double
 
     /// Creates a progress value.

@@ -5,7 +5,7 @@
 ///
 /// The progress of one transfer never decreases, even if the transfer is retried or resumed. Its last value is exact.
 public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
-    /// The number of transferred bytes, including those of earlier transfers.
+    /// The number of bytes transferred, including the bytes of earlier transfers.
     public var completed: Int64
     /// The number of bytes to transfer; `nil` if it is unknown.
     public var total: Int64?
@@ -18,7 +18,7 @@ public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
 
     /// The completed fraction, from 0 to 1; `nil` if the total is unknown.
     ///
-    /// It is 1 if the total is zero.
+    /// The fraction is 1 if the total is zero.
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(max(0, Double(completed) / Double(total)), 1) : 1

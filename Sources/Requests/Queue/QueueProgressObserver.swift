@@ -43,7 +43,7 @@ final class QueueProgressObserver: Sendable {
         return state.withLock { $0.meter.progress }
     }
 
-    /// Returns a sequence of all changes, beginning with the current value.
+    /// Returns the combined progress as a sequence, beginning with the current value.
     func updates(of operations: () -> [Operation]) -> AsyncStream<QueueProgress> {
         start(operations)
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

@@ -31,14 +31,14 @@ extension RequestQueue {
     /// let film = try await client.fetch(request) { bar.value = $0.fraction ?? 0 }
     /// ```
     ///
-    /// The closure runs in the caller's isolation, such as the main actor. Its calls never overlap, and none happens
-    /// after this method returns. The last progress of a successful request is exact. Cancelling the task cancels the
-    /// operation.
+    /// The closure runs in the caller's isolation, such as the main actor. Its calls never overlap, and none occurs
+    /// after this method has returned. The last progress of a successful request is exact. Cancelling the task cancels
+    /// the operation.
     ///
     /// - Parameters:
     ///   - request: The request to run.
     ///   - session: The transport; `nil`, the default, uses the queue's.
-    ///   - direction: The bytes to report; by default the received bytes.
+    ///   - direction: The direction to report; by default, the download.
     ///   - progress: Receives each progress value. A slow closure may miss values, but never the last one.
     /// - Returns: The value of the request.
     /// - Throws: The failure of the request; its code is `cancelled` if the request was cancelled.
@@ -50,11 +50,13 @@ extension RequestQueue {
     ) async throws(R.Failure) -> R.Success {
         var operation: R.OperationType? = makeOperation(for: request, session)
         let outcome = OneShot<OperationCore.AnyResult>()
-        // The closure doesn't retain the operation, which must end when the queue releases it without having run it.
+        // The closure must not retain the operation. If the queue releases the operation without running it, the
+        // operation's `deinit` calls the completion.
         let cancel: @Sendable () -> Void = { [weak operation] in operation?.cancel() }
         let updates = operation?.progressUpdates(direction)
         add(&operation, .call { outcome.fill($0) })
-        // A closure wouldn't run in the caller's isolation, so the loop is here. Cancelling the task ends the loop.
+        // The loop runs here, because a closure wouldn't run in the caller's isolation. Cancelling the task ends the
+        // loop.
         if let updates { for await value in updates { progress(value) } }
         let result = await withTaskCancellationHandler {
             await outcome.value()
@@ -101,7 +103,7 @@ extension RequestQueue {
         return (response, record?.firstURL)
     }
 
-    /// Checks whether a host can be reached, with a separate `HEAD` request without retries, cookies or credentials.
+    /// Checks whether a host can be reached, by sending a `HEAD` request without retries, cookies or credentials.
     ///
     /// The conditions, interceptors and validators of the environment aren't applied.
     ///
@@ -147,10 +149,11 @@ extension RequestQueue {
         }
     }
 
-    /// Adds an operation that the current task waits for, and releases it.
+    /// Adds an operation that the current task waits for, and releases the caller's reference to it.
     ///
-    /// The operation must not be retained here, because it must end when the queue releases it without having run it.
-    /// If the task is already cancelled, the operation isn't added, only cancelled.
+    /// If the queue releases the operation without running it, the operation's `deinit` calls the completion, so the
+    /// waiting task must not retain the operation. If the task is already cancelled, the operation is cancelled instead
+    /// of added.
     func add(_ reference: inout (some AnyRequestOperation)?, _ completion: OperationCore.Completion) {
         guard let operation = reference.take() else { return }
         guard !Task.isCancelled else {

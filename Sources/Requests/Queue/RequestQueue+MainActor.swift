@@ -3,8 +3,8 @@
 
 import Foundation
 
-// Swift chooses these overloads for `completionQueue: .main`, because those with a `DispatchQueue` are disfavored. The
-// isolation of a closure is part of its type, so each function needs one overload per isolation.
+// Swift chooses these overloads for `completionQueue: .main`, because the overloads with a `DispatchQueue` are
+// disfavored. The isolation of a closure is part of its type, so each function needs one overload per isolation.
 
 // MARK: - Requests
 
@@ -61,8 +61,8 @@ extension RequestQueue {
         return operation
     }
 
-    /// Cancels every unfinished request of this queue, and calls a completion on the main actor when none is running
-    /// any longer.
+    /// Cancels every unfinished request of this queue, and calls a completion on the main actor when none of them is
+    /// running any longer.
     ///
     /// See the overload with a `DispatchQueue` for the parameters.
     public func cancelAllRequests(completionQueue: MainQueue, completion: @escaping @MainActor () -> Void) {
@@ -104,10 +104,10 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request with the error type `any Error` that is created from the results of other operations, with a
+    /// Creates a request from the results of other operations and runs it, with the error type `any Error` and a
     /// completion on the main actor.
     ///
-    /// This overload is like the one with `mapError`, but needs no conversion of errors.
+    /// This overload is like the overload with `mapError`, but needs no conversion of errors.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -123,10 +123,10 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request with the error type ``RequestError`` that is created from the results of other operations, with a
+    /// Creates a request from the results of other operations and runs it, with the error type ``RequestError`` and a
     /// completion on the main actor.
     ///
-    /// This overload is like the one with `mapError`, but wraps other errors in a ``RequestError``.
+    /// This overload is like the overload with `mapError`, but wraps other errors in a ``RequestError``.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,

@@ -18,9 +18,10 @@ import Foundation
 /// }
 /// ```
 ///
-/// An `OperationQueue` always has the default environment, even if a subclass declares its own, because a class can't
-/// replace the protocol conformance of its superclass. To give requests another environment, write a class that wraps
-/// an operation queue, forwards `operations` and `addOperation` to it, and declares `environment` and `transport`.
+/// An `OperationQueue` always has the default environment, even if a subclass declares another environment, because a
+/// class can't replace the protocol conformance of its superclass. To give requests another environment, write a class
+/// that wraps an operation queue, forwards `operations` and `addOperation` to it, and declares `environment` and
+/// `transport`.
 public protocol RequestQueue: AnyObject, Sendable {
     /// The type of `underlyingQueue`: `DispatchQueue` or `DispatchQueue?`.
     associatedtype UnderlyingQueue: OptionalConvertible<DispatchQueue> = DispatchQueue?
@@ -31,15 +32,15 @@ public protocol RequestQueue: AnyObject, Sendable {
     var operations: [Operation] { get }
     /// The dispatch queue on which completions are called by default.
     ///
-    /// The default is `nil`, which means the global queue of utility quality of service.
+    /// The default is `nil`, which means the global queue with the quality of service `utility`.
     var underlyingQueue: UnderlyingQueue { get }
-    /// The transport of requests that don't specify one; by default ``HTTPClient/defaultTransport``.
+    /// The transport of requests that don't specify one; by default, ``HTTPClient/defaultTransport``.
     ///
     /// If the property has a type that isn't a transport, the code doesn't compile.
     var transport: QueueTransport { get }
     /// The transport as an existential, whatever its declared type. Don't implement it; declare ``transport`` instead.
     var requestTransport: any HTTPTransport { get }
-    /// The settings that every request inherits; by default an environment without changes.
+    /// The settings that every request inherits; by default, an environment with the default settings.
     var environment: RequestEnvironment { get }
 
     /// Adds an operation, which the queue starts when it is ready and a slot is free.
@@ -47,7 +48,7 @@ public protocol RequestQueue: AnyObject, Sendable {
 }
 
 extension RequestQueue where UnderlyingQueue == DispatchQueue? {
-    /// No dispatch queue, so that completions use the global queue of utility quality of service.
+    /// `nil`, in which case completions use the global queue with the quality of service `utility`.
     public var underlyingQueue: DispatchQueue? { nil }
 }
 
@@ -96,22 +97,22 @@ extension RequestQueue {
     ///
     /// When this method returns, the operation is on the queue and may have started. Pass settings that it needs before
     /// its start as parameters, or configure an operation from `makeOperation(for:)`. If this queue is an
-    /// `OperationQueue`, requests that an interceptor, a condition or a credential refresh adds don't run on it. The
-    /// operations that wait for them may occupy all of its slots.
+    /// `OperationQueue`, requests that an interceptor, a condition or a credential refresh adds don't run on it,
+    /// because the operations that wait for these requests may occupy all of its slots.
     ///
     /// - Parameters:
     ///   - request: The request to run.
     ///   - session: The transport, such as a `URLSession`; `nil`, the default, uses the queue's.
-    ///   - completionQueue: The dispatch queue of the completion; by default the underlying queue of this queue or,
-    ///     without one, the global queue of utility quality of service. With `.main`, the completion is isolated to the
-    ///     main actor.
+    ///   - completionQueue: The dispatch queue of the completion; by default, the underlying queue of this queue or, if
+    ///     there is none, the global queue with the quality of service `utility`. With `.main`, the completion is
+    ///     isolated to the main actor.
     ///   - dependencies: The operations that must finish, successfully or not, before the request starts.
     ///   - priority: The priority in the queue; `nil`, the default, uses the request's option, or the normal priority.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of
     ///     sending the request again. The transfer must be unfinished when the request is added or, if it has
     ///     dependencies, when they are finished. Requests are equal if they have the same identifier and are the same
-    ///     on the wire, including credentials and cookies; see the article about concurrency. They share only the raw
-    ///     response: each request has its own operation, deadline, decoding and accepted statuses. The transfer is
+    ///     on the wire, including credentials and cookies; see the article about concurrency. Equal requests share only
+    ///     the raw response; each has its own operation, deadline, decoding and accepted statuses. The transfer is
     ///     cancelled when no request waits for it any longer. Requests with unsafe methods are always sent.
     ///   - completion: Receives the result. Called exactly once and always asynchronously, even if the operation is
     ///     cancelled while it waits. The completion is enqueued before any dependent operation starts. A dependent
@@ -141,7 +142,7 @@ extension RequestQueue {
     /// }
     /// ```
     ///
-    /// The only difference from `addRequest` is the completion, which receives only the value there.
+    /// The only difference from `addRequest` is the completion: with `addRequest`, it receives only the value.
     ///
     /// - Parameters:
     ///   - request: The request to run.
@@ -151,9 +152,9 @@ extension RequestQueue {
     ///   - priority: The priority in the queue.
     ///   - coalescing: Whether to share the transfer of an equal request, as with `addRequest`.
     ///   - completion: Receives the response, with the value of the request as its body, and with the status, header
-    ///     fields, metrics and transfers. A failure that is a ``RequestError`` has them too. Called exactly once, as
-    ///     with `addRequest`.
-    /// - Returns: The operation, typed.
+    ///     fields, metrics and transfers. A failure that is a ``RequestError`` has these details, too. Called exactly
+    ///     once, as with `addRequest`.
+    /// - Returns: The typed operation.
     @discardableResult
     @_disfavoredOverload
     public func send<R: NetworkRequest>(
@@ -184,8 +185,8 @@ extension RequestQueue {
     ///   - request: The request to run.
     ///   - session: The transport; `nil`, the default, uses this queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
-    ///   - coalescing: Whether to share the transfer of an equal request on this queue that is unfinished when the
-    ///     operation starts.
+    ///   - coalescing: Whether to share the transfer of an equal request on this queue if that transfer is unfinished
+    ///     when the operation starts.
     ///   - completion: Receives the result, as with `addRequest`.
     /// - Returns: The operation, which is on no queue yet.
     @_disfavoredOverload
@@ -209,8 +210,8 @@ extension RequestQueue {
     ///   - session: The transport; `nil` uses this queue's.
     ///   - coalescing: Whether the operation shares the transfer of an equal request, even if its options don't request
     ///     that.
-    ///   - joinsImmediately: Whether it may share a transfer that ends before the operation starts. This is valid only
-    ///     for an operation without dependencies.
+    ///   - joinsImmediately: Whether the operation may share a transfer that ends before the operation starts. This is
+    ///     valid only for an operation without dependencies.
     /// - Returns: The operation, which is on no queue yet.
     package func makeOperation<R: NetworkRequest>(
         for request: R,
@@ -222,8 +223,8 @@ extension RequestQueue {
         let operation = makeOperation(from: .value(request), in: environment, session)
         let options = operation.configuration.options
         if coalescing || options.coalesce {
-            // The operation waits for others that may change the response, so a response from before their end is too
-            // old.
+            // The operation first waits for operations that may change the response, so a response from before they
+            // finish would be outdated.
             let waits = !options.exclusivity.isEmpty || gates.contains { !$0.isFinished }
             operation.share(on: coalescingIdentity, atStart: waits || !joinsImmediately)
         }
@@ -274,11 +275,11 @@ extension RequestQueue {
 
     /// Adds an operation to the queues of its exclusive categories, and then to this queue.
     ///
-    /// Every function that adds an operation calls this one at its end.
+    /// Every function that adds an operation calls this function last.
     ///
     /// - Parameters:
     ///   - operation: The operation, which is on no queue yet.
-    ///   - categories: The exclusive categories of the operation, in addition to those of its request.
+    ///   - categories: The exclusive categories of the operation, in addition to the categories of its request.
     func admit(_ operation: Operation, exclusive categories: Set<RequestOptions.ExclusiveCategory> = []) {
         enqueue(operation, in: categories)
         forward(operation)
@@ -287,13 +288,13 @@ extension RequestQueue {
 
     /// Forwards an operation to the queue that runs it.
     func forward(_ operation: Operation) {
-        // A custom queue has only `addOperation`.
+        // A caller's own queue type has only `addOperation`.
         guard let queue = self as? any AdmittingQueue else { return addOperation(operation) }
         queue.accept(operation)
     }
 }
 
-/// A queue that admits an operation to its exclusive categories before it accepts it.
+/// A queue that admits an operation to its exclusive categories before it accepts the operation.
 ///
 /// Callers use `addOperation`; the library calls `accept` after the admission.
 protocol AdmittingQueue: RequestQueue {
@@ -302,9 +303,9 @@ protocol AdmittingQueue: RequestQueue {
 }
 
 extension OperationQueue: AdmittingQueue {
-    /// Adds an operation to this queue, or to an unlimited one if a running operation waits for it.
+    /// Adds an operation to this queue, or to an unlimited queue if a running operation waits for it.
     ///
-    /// Otherwise the operations that wait could occupy all slots of this queue.
+    /// On this queue, it might never start, because waiting operations can occupy all slots.
     func accept(_ operation: Operation) {
         (NestingContext.isNested ? .unlimited : self).addOperation(operation)
     }
@@ -330,7 +331,7 @@ extension RequestQueue {
         (self as? AnyRequestOperation)?.observer(GroupContents.self)?.gates ?? []
     }
 
-    /// Adds an operation of any kind that runs only while no other operation of its exclusive categories runs.
+    /// Adds an operation of any kind that runs only while no other operation in its exclusive categories runs.
     ///
     /// ```swift
     /// queue.addOperation(migration, exclusive: ["database"])
@@ -351,7 +352,7 @@ extension RequestQueue {
 // MARK: - Finding
 
 extension RequestQueue {
-    /// Returns the unfinished operation of an equal request on this queue, that is, of the same type with the same
+    /// Returns the unfinished operation of an equal request on this queue: a request of the same type with the same
     /// identifier.
     ///
     /// The operation may finish before you use it. To send equal requests only once, add them with `coalescing`
@@ -398,7 +399,7 @@ extension RequestQueue {
         }
     }
 
-    /// Cancels every unfinished request of this queue, and calls a completion when none is running any longer.
+    /// Cancels every unfinished request of this queue, and calls a completion when none of them is running any longer.
     ///
     /// ```swift
     /// client.cancelAllRequests { keychain.removeToken() }
@@ -411,8 +412,8 @@ extension RequestQueue {
     /// - Parameters:
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - completion: Called once, when all requests have their results and their transfers have ended. On the same
-    ///     serial queue, it is called after their completions. It doesn't wait for operations that are added in the
-    ///     meantime.
+    ///     serial queue, it is called after the completions of the requests. It doesn't wait for operations that are
+    ///     added in the meantime.
     /// - Complexity: O(n) in the number of operations on the queue.
     @_disfavoredOverload
     public func cancelAllRequests(completionQueue: DispatchQueue? = nil, completion: @escaping @Sendable () -> Void) {
@@ -421,8 +422,8 @@ extension RequestQueue {
         for operation in operations { operation.cancel() }
         let queue = queue(for: completionQueue)
         let end = BlockOperation { queue.async(execute: completion) }
-        // The completion waits only for running operations. An operation that is cancelled before its start does no
-        // work, and never starts in a suspended queue.
+        // The completion waits only for running operations. An operation that was cancelled before its start does no
+        // work and, in a suspended queue, would never finish.
         for operation in operations where operation.isExecuting { end.addDependency(operation) }
         end.runOnSeparateQueue()
     }

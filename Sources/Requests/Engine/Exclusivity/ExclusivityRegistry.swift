@@ -20,38 +20,38 @@ final class ExclusivityRegistry: Sendable {
     private struct State {
         var table = ExclusivityTable()
         var entries: [Int: Entry] = [:]
-        var lastNumber = 0
+        var lastID = 0
     }
 
     private let state = Locked(State())
 
-    /// Registers an operation that will be enqueued, and returns its number.
+    /// Registers an operation that will be enqueued, and returns its ID.
     func register(_ entry: Entry) -> Int {
         state.withLock { state in
-            state.lastNumber += 1
-            state.entries[state.lastNumber] = entry
-            return state.lastNumber
+            state.lastID += 1
+            state.entries[state.lastID] = entry
+            return state.lastID
         }
     }
 
     /// Adds an operation to the queues of its categories, and returns whether it is admitted immediately.
-    func enqueue(_ number: Int, _ categories: Set<RequestOptions.ExclusiveCategory>) -> Bool {
-        let priority = state.withLock { $0.entries[number] }?.operation?.queuePriority ?? .normal
+    func enqueue(_ id: Int, _ categories: Set<RequestOptions.ExclusiveCategory>) -> Bool {
+        let priority = state.withLock { $0.entries[id] }?.operation?.queuePriority ?? .normal
         return state.withLock { state in
-            guard state.entries[number] != nil else { return true }
-            return state.table.enqueue(number, categories, priority: priority.rawValue)
+            guard state.entries[id] != nil else { return true }
+            return state.table.enqueue(id, categories, priority: priority.rawValue)
         }
     }
 
     /// Removes an operation, and opens the gates of the operations that are admitted next.
     ///
-    /// An operation is retained while its gate opens, because Foundation notifies the dependents of the gate without
-    /// retaining them. Another thread may cancel and release the operation at the same moment. If the operation is
-    /// already deallocated, its gate stays closed.
-    func leave(_ number: Int) {
+    /// Each admitted operation is retained while its gate opens: Foundation notifies the dependents of the gate without
+    /// retaining them, and another thread may release the operation at the same moment. If the operation is already
+    /// deallocated, its gate stays closed.
+    func leave(_ id: Int) {
         let next = state.withLock { state in
-            state.entries[number] = nil
-            return state.table.leave(number).compactMap { state.entries[$0] }
+            state.entries[id] = nil
+            return state.table.leave(id).compactMap { state.entries[$0] }
         }
         for entry in next {
             // The loop runs outside of the lock, because it may release the last reference to an operation.
@@ -60,15 +60,15 @@ final class ExclusivityRegistry: Sendable {
         }
     }
 
-    /// Returns the numbers of the operations directly before each waiting operation, one for each of its queues.
+    /// Returns, for each waiting operation, the ID of its immediate predecessor in each of the queues that it waits in.
     func predecessors() -> [Int: [Int]] {
-        // Copy the table, and sort outside of the lock, because the queues may be long.
+        // Copy the table, and sort the copy outside of the lock, because the queues may be long.
         state.withLock { $0.table }.predecessors()
     }
 
-    /// Returns the operations with the given numbers, except those that have left.
-    func operations(_ numbers: [Int]) -> [Operation] {
-        state.withLock { state in numbers.compactMap { state.entries[$0]?.operation } }
+    /// Returns the operations with the given IDs, except those that have left.
+    func operations(_ ids: [Int]) -> [Operation] {
+        state.withLock { state in ids.compactMap { state.entries[$0]?.operation } }
     }
 }
 
@@ -78,11 +78,11 @@ final class ExclusivityRegistry: Sendable {
 struct ExclusivitySnapshot {
     private let predecessors = ExclusivityRegistry.shared.predecessors()
 
-    /// Returns the operations that must leave before a gate opens, namely the one directly before it in each queue.
+    /// Returns the operations that must leave before a gate opens: in each queue, the gate's immediate predecessor.
     ///
     /// Operations that have left since the snapshot are omitted.
     func operations(before gate: OperationGate) -> [Operation] {
-        guard let numbers = gate.exclusivityID().flatMap({ predecessors[$0] }) else { return [] }
-        return ExclusivityRegistry.shared.operations(numbers)
+        guard let ids = gate.exclusivityID().flatMap({ predecessors[$0] }) else { return [] }
+        return ExclusivityRegistry.shared.operations(ids)
     }
 }

@@ -4,8 +4,8 @@
 /// The queues of the exclusive categories, each with at most one holder.
 ///
 /// An operation is admitted to all its categories simultaneously, when it is the first in all their queues and none of
-/// them has a holder. No operation holds one category while it waits for another. An operation with several categories
-/// isn't overtaken by operations with only one of them.
+/// them has a holder. No operation holds one category while it waits for another category. Operations with only one of
+/// the categories can't overtake an operation with several.
 struct ExclusivityTable: Sendable {
     private struct Queue: Sendable {
         var holder: Int?
@@ -20,7 +20,8 @@ struct ExclusivityTable: Sendable {
     /// Whether the table has neither holders nor waiting operations.
     var isEmpty: Bool { queues.isEmpty && categories.isEmpty }
 
-    /// Adds an operation, whose number must exceed all previous ones, and returns whether it is admitted immediately.
+    /// Adds an operation, whose ID must be greater than all earlier IDs, and returns whether it is admitted
+    /// immediately.
     mutating func enqueue(_ id: Int, _ requested: Set<RequestOptions.ExclusiveCategory>, priority: Int) -> Bool {
         categories[id] = requested
         priorities[id] = priority
@@ -45,7 +46,7 @@ struct ExclusivityTable: Sendable {
         }
     }
 
-    /// Returns the operations directly before each waiting operation, one for each of its queues.
+    /// Returns, for each waiting operation, the ID of its immediate predecessor in each of the queues that it waits in.
     ///
     /// - Complexity: O(n log n) in the number of waiting operations.
     func predecessors() -> [Int: [Int]] {

@@ -6,46 +6,47 @@ import Foundation
 /// Queues an exclusive operation for its categories when its dependencies are finished.
 ///
 /// The ticket holds the categories until the operation is finished. The operation depends on the ``gate``, which opens
-/// when the operation is admitted. Its operation queue therefore doesn't need to know about categories, and a waiting
+/// when the operation is admitted. The operation's queue therefore doesn't need to know about categories, and a waiting
 /// operation doesn't occupy a slot.
 final class ExclusivityTicket: OperationObserver {
     /// Opens when the operation is admitted.
     let gate: OperationGate
-    /// The operation that enqueues the exclusive one when its dependencies are finished; `nil` if they already are.
+    /// A helper that enqueues the operation when its dependencies are finished; `nil` if they were already finished.
     private let deferredEnqueue = Locked<Operation?>(nil)
-    private let position: Locked<Position>
+    private let registration: Locked<Registration>
     private let categories: Set<RequestOptions.ExclusiveCategory>
-    /// Whether the operation keeps its categories until it is finished, even if it has its result before its start.
+    /// Whether the operation keeps its categories until it is finished, even if it gets its result before its start.
     private let lastsUntilEnd: Bool
 
-    private enum Position: Sendable {
+    private enum Registration: Sendable {
         case none
-        case number(Int)
+        case registered(Int)
         case left
     }
 
     /// Creates the ticket of an operation that isn't in a queue yet.
     init(in categories: Set<RequestOptions.ExclusiveCategory>, after prerequisites: [Operation], untilEnd: Bool) {
         lastsUntilEnd = untilEnd
-        let position = Locked(Position.none)
+        let registration = Locked(Registration.none)
         let gate = OperationGate(after: prerequisites) {
-            if case .number(let number) = position.withLock({ $0 }) { number } else { nil }
+            if case .registered(let id) = registration.withLock({ $0 }) { id } else { nil }
         }
-        (self.gate, self.position, self.categories) = (gate, position, categories)
+        (self.gate, self.registration, self.categories) = (gate, registration, categories)
     }
 
     /// Returns whether the ticket is for all the given categories.
     func covers(_ others: Set<RequestOptions.ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
 
-    /// Returns whether both tickets have a common category.
+    /// Returns whether the two tickets have a category in common.
     func overlaps(_ other: ExclusivityTicket) -> Bool { !categories.isDisjoint(with: other.categories) }
 
-    // An operation that is deallocated without having run delays no other operation. Its gate stays closed, because
-    // opening the gate would notify the operation, which is already being deallocated.
+    // An operation that is deallocated without having run must not delay others, so it leaves the queues. Its gate
+    // stays closed, because opening the gate would notify the operation, which is already being deallocated.
     deinit {
         leaveQueues()
-        // On Linux, a dependency that was added after `deferredEnqueue` had finished would later follow a dangling
-        // pointer.
+        // On Linux, an operation that became a dependency of `deferredEnqueue` after that had finished still has an
+        // unowned pointer to it, and follows the pointer when it finishes itself. So remove such a dependency before
+        // `deferredEnqueue` is deallocated.
         if let deferredEnqueue = deferredEnqueue.withLock({ $0 }), deferredEnqueue.isFinished {
             deferredEnqueue.removeDependencies()
         }
@@ -56,10 +57,10 @@ final class ExclusivityTicket: OperationObserver {
     /// If they already are, the operation is enqueued immediately, that is, in the order in which operations are added.
     func enqueue(_ operation: Operation) {
         let prerequisites = gate.dependencies.filter { !$0.isFinished }
-        guard !prerequisites.isEmpty else { return Self.enqueue(operation, gate, categories, position) }
-        let deferredEnqueue = BlockOperation { [categories, position, weak operation, weak gate] in
+        guard !prerequisites.isEmpty else { return Self.enqueue(operation, gate, categories, registration) }
+        let deferredEnqueue = BlockOperation { [categories, registration, weak operation, weak gate] in
             guard let operation, let gate else { return }
-            Self.enqueue(operation, gate, categories, position)
+            Self.enqueue(operation, gate, categories, registration)
         }
         for prerequisite in prerequisites { deferredEnqueue.addDependency(prerequisite) }
         self.deferredEnqueue.withLock { $0 = deferredEnqueue }
@@ -81,11 +82,11 @@ final class ExclusivityTicket: OperationObserver {
     }
 
     private func leaveQueues() {
-        let previous = position.withLock { position in
-            defer { position = .left }
-            return position
+        let previous = registration.withLock { registration in
+            defer { registration = .left }
+            return registration
         }
-        if case .number(let number) = previous { ExclusivityRegistry.shared.leave(number) }
+        if case .registered(let id) = previous { ExclusivityRegistry.shared.leave(id) }
     }
 
     func observe(_ step: OperationStep) {
@@ -103,16 +104,16 @@ final class ExclusivityTicket: OperationObserver {
         _ operation: Operation,
         _ gate: OperationGate,
         _ categories: Set<RequestOptions.ExclusiveCategory>,
-        _ position: Locked<Position>
+        _ registration: Locked<Registration>
     ) {
         let entry = ExclusivityRegistry.Entry(operation: operation, gate: gate)
-        let number = ExclusivityRegistry.shared.register(entry)
-        let isLate = position.withLock { position in
-            guard case .none = position else { return true }
-            position = .number(number)
+        let id = ExclusivityRegistry.shared.register(entry)
+        let isLate = registration.withLock { registration in
+            guard case .none = registration else { return true }
+            registration = .registered(id)
             return false
         }
-        guard !isLate else { return ExclusivityRegistry.shared.leave(number) }
-        if ExclusivityRegistry.shared.enqueue(number, categories) { gate.open() }
+        guard !isLate else { return ExclusivityRegistry.shared.leave(id) }
+        if ExclusivityRegistry.shared.enqueue(id, categories) { gate.open() }
     }
 }

@@ -4,16 +4,17 @@
 import Foundation
 
 extension Operation {
-    /// Makes the operation wait until no other operation of its exclusive categories is running.
+    /// Makes the operation wait until no other operation in its exclusive categories is running.
     ///
     /// The operation must not be in a queue yet. Nested operations don't wait, just as they don't count toward the
-    /// limit of their queue. Otherwise, an operation would deadlock if it waited for a nested one of the same category.
+    /// limit of their queue. Otherwise, an operation that waited for a nested operation of the same category would
+    /// deadlock.
     ///
     /// - Parameters:
     ///   - categories: The categories in which only one operation may run; with none, the method does nothing.
     ///   - prerequisites: The operations that must finish before the operation is enqueued; by default, all its
     ///     dependencies.
-    ///   - untilEnd: Whether the operation keeps its categories until it is finished, even if it has its result before
+    ///   - untilEnd: Whether the operation keeps its categories until it is finished, even if it gets its result before
     ///     its start.
     final func enqueue(
         in categories: Set<RequestOptions.ExclusiveCategory>,
@@ -44,7 +45,7 @@ extension Operation {
 }
 
 extension AnyRequestOperation {
-    /// Throws if the request has exclusive categories that its operation isn't queued for.
+    /// Throws an error if the request has exclusive categories for which its operation isn't queued.
     final func checkExclusivity(in categories: Set<RequestOptions.ExclusiveCategory>) throws {
         guard scope == nil, observer(ExclusivityTicket.self)?.covers(categories) != true else { return }
         let names = categories.map(\.description).sorted()

@@ -14,10 +14,10 @@ extension RequestOptions {
     /// them.
     ///
     /// A waiting operation doesn't occupy a slot of its operation queue. It begins to wait when all its dependencies
-    /// are finished; several operations that depended on the same one begin in no particular order. The operation with
-    /// the highest priority at that time comes first, and among equals the one that began to wait first. An operation
-    /// holds its categories until it is finished, or cancelled before its start. It gets all of them simultaneously, so
-    /// two operations can't wait for each other.
+    /// are finished. If several operations depended on the same operation, they begin to wait in no particular order.
+    /// The operation with the highest priority at that time comes first; among equal priorities, the one that began to
+    /// wait first. An operation holds its categories until it is finished, or until it is cancelled before its start.
+    /// It gets all of them simultaneously, so two operations can't wait for each other.
     public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
         private let value: any Hashable & Sendable
 
@@ -34,7 +34,7 @@ extension RequestOptions {
         /// The value, or the name of the type.
         public var description: String { String(describing: value).shortened() }
 
-        /// Compares the types and the values: 1 as an `Int` and 1 as an `Int64` are different categories.
+        /// Compares the types and the values, so 1 as an `Int` and 1 as an `Int64` are different categories.
         public static func == (lhs: ExclusiveCategory, rhs: ExclusiveCategory) -> Bool {
             type(of: lhs.value) == type(of: rhs.value) && AnyHashable(lhs.value) == AnyHashable(rhs.value)
         }
@@ -71,9 +71,10 @@ extension RequestOptions {
 
     /// The categories in which only one operation may run at a time, across all queues; none by default.
     ///
-    /// The categories take effect if a ``RequestQueue``, a client or a group adds the operation. An operation that was
-    /// added with `addOperation` of `OperationQueue` fails. A request that is created from the results of other
-    /// operations fails, too: pass its categories to the call that adds it.
+    /// The categories take effect if a ``RequestQueue``, a client or a group adds the operation. An operation with this
+    /// option fails if it was added with the `addOperation` of `OperationQueue`. A request that is created from the
+    /// results of other operations fails with this option, because its categories must be known earlier: pass them to
+    /// the call that adds the request.
     public var exclusivity: Set<RequestOptions.ExclusiveCategory> {
         get { self[Exclusivity.self] }
         set { self[Exclusivity.self] = newValue }

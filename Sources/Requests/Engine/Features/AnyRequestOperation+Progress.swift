@@ -7,24 +7,24 @@ import Foundation
 ///
 /// All three report the same values. Bytes of the request body count when they are sent. Bytes of the response count as
 /// the request receives them, that is, after decompression. The total of a compressed response is therefore unknown
-/// before the end. Only a response that the request accepts counts, not a redirect or an error.
+/// until the end. Only a response that the request accepts counts, not a redirect or an error.
 ///
 /// The byte count never decreases. If a retry starts over, received bytes count only after the new attempt has passed
-/// the previous one. If a retry or a redirect sends the body again, both the sent bytes and their total increase. If
-/// the operation succeeds, its last count is exact. Before that, at most ten values per second are reported. An
-/// operation that shares the transfer of another one, or whose response comes from a cache, transfers nothing itself
+/// the previous byte count. If a retry or a redirect sends the body again, both the byte count and the total increase.
+/// If the operation succeeds, the last count is exact. Before that, at most ten values per second are reported. An
+/// operation that shares another operation's transfer, or whose response comes from a cache, transfers nothing itself
 /// and reports only the end.
 ///
 /// Nothing is counted or allocated unless the progress is observed.
 extension AnyRequestOperation {
-    /// The progress of the received bytes; indeterminate until the total is known.
+    /// The progress of the download; indeterminate until the total is known.
     ///
-    /// You can add the `Progress` to a parent. Cancelling it cancels the operation; pausing and resuming it call
-    /// ``pause()`` and ``resume()``. For a response without content, the progress has one unit, which is complete. The
-    /// progress finishes with the operation, even if the operation fails, so that its parent can finish.
+    /// You can add the `Progress` to a parent. Cancelling the progress cancels the operation; pausing and resuming it
+    /// call ``pause()`` and ``resume()``. For a response without content, the progress has one unit, which is complete.
+    /// The progress finishes with the operation, even if the operation fails, so that its parent can finish.
     public final var progress: Progress { progress(of: .download) }
 
-    /// The progress of the sent bytes, which otherwise behaves like ``progress``.
+    /// The progress of the upload; otherwise like ``progress``.
     public final var uploadProgress: Progress { progress(of: .upload) }
 
     /// Returns the progress as a sequence that ends with the operation.
@@ -36,7 +36,7 @@ extension AnyRequestOperation {
     /// The sequence begins with the latest value, if any. A slow consumer may miss values, but never the last one. Each
     /// call creates a separate sequence.
     ///
-    /// - Parameter direction: The bytes to observe, by default the received ones.
+    /// - Parameter direction: The direction to observe; by default, the download.
     /// - Returns: The sequence, for one consumer.
     public final func progressUpdates(
         _ direction: TransferProgress.Direction = .download
@@ -53,9 +53,9 @@ extension AnyRequestOperation {
     /// Calls a closure with each progress value, beginning with the latest one, if any.
     ///
     /// - Parameters:
-    ///   - direction: The bytes to observe, by default the received ones.
-    ///   - queue: The queue on which the closure is called, one call after the other. By default, this is the global
-    ///     queue of quality `utility`, as for completions.
+    ///   - direction: The direction to observe; by default, the download.
+    ///   - queue: The queue on which the closure is called, one call at a time. By default, this is the global queue
+    ///     with the quality of service `utility`, as for completions.
     ///   - body: The closure.
     @_disfavoredOverload
     public final func onProgress(
@@ -73,7 +73,7 @@ extension AnyRequestOperation {
     /// Calls a closure on the main actor with each progress value, beginning with the latest one, if any.
     ///
     /// - Parameters:
-    ///   - direction: The bytes to observe, by default the received ones.
+    ///   - direction: The direction to observe; by default, the download.
     ///   - queue: The main queue, on which the closure is called.
     ///   - body: The closure.
     public final func onProgress(
@@ -102,7 +102,7 @@ extension AnyRequestOperation {
     final var progressFeeds: ProgressFeeds {
         if let feeds = observer(ProgressFeeds.self) { return feeds }
         let feeds = ProgressFeeds(clock: configuration.environment.clock)
-        // Include the progress from before the observation.
+        // Report the progress that was made before the observation began.
         let isAdded = add(feeds) { record.last?.add(feeds, of: self) }
         return isAdded ? feeds : observer(ProgressFeeds.self) ?? feeds
     }

@@ -60,7 +60,7 @@ final class EventEmitter: Sendable {
         operation.add(emitter)
     }
 
-    /// Returns the emitter of an operation, or attaches a new one that knows the current state.
+    /// Returns the emitter of an operation, or attaches a new emitter that knows the current state.
     static func attach(to operation: AnyRequestOperation, as info: () -> OperationEvent.Info) -> EventEmitter {
         if let emitter = operation.observer(EventEmitter.self) { return emitter }
         let emitter = EventEmitter([], operation: info())
@@ -71,10 +71,9 @@ final class EventEmitter: Sendable {
         return isAdded ? emitter : operation.observer(EventEmitter.self) ?? emitter
     }
 
-    /// Adds a monitor, which first receives the current state of the operation.
+    /// Adds a monitor, which first receives events that describe the current state of the operation.
     ///
-    /// The current state consists of the events that the operation was created, has started and has ended, and of its
-    /// running transfers.
+    /// These events report whether the operation has started or ended, and its running transfers.
     func add(_ monitor: any EventMonitor) {
         change { state in
             state.enqueue(state.sequencer.current, for: [monitor])
@@ -125,8 +124,8 @@ extension AnyRequestOperation {
     /// The sequence begins with `operationCreated` and the current state: whether the operation has started, and each
     /// running transfer, with its number and the head of its response. From then on, no event is omitted.
     ///
-    /// Past events aren't reported. These are ended transfers (which the ``transfers`` contain), a scheduled retry, a
-    /// joined transfer of another operation, and a wait for a credential that began before the observation. To see all
+    /// The following past events aren't reported: ended transfers (which ``transfers`` contains), a scheduled retry,
+    /// joining another operation's transfer, and a wait for a credential that began before the observation. To see all
     /// events, observe an operation from `makeOperation(for:)` before you add it.
     ///
     /// Each call creates a separate sequence.
@@ -141,11 +140,11 @@ extension AnyRequestOperation {
         }
     }
 
-    /// Adds a monitor of only this operation, in addition to those of the environment.
+    /// Adds a monitor for this operation only, in addition to the environment's monitors.
     ///
-    /// First, the monitor receives the current state: that the operation was created, has started, or has ended, and
-    /// the running transfers with their numbers. Then it receives every event, as ``EventMonitor`` guarantees;
-    /// ``events`` explains which events aren't reported. Safe to call from any thread.
+    /// First, the monitor receives the current state: whether the operation has started or ended, and the running
+    /// transfers with their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
+    /// which events aren't reported. Safe to call from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         let emitter = EventEmitter.attach(to: self) {
             var info = OperationEvent.Info(requestType: displayType)

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Keeps the events of one operation a tree: every beginning has one end, and no event follows the operation's end.
+/// Keeps the events of one operation well nested: every beginning has one end, and nothing follows the operation's end.
 ///
-/// A cancelled operation has its result while its transfer is still ending, so the sequencer reports the end of the
-/// transfer itself.
+/// A cancelled operation has its result before its transfer has ended. In this case, the sequencer itself adds the
+/// event that ends the transfer.
 struct EventSequencer: Sendable {
     private struct OpenTransfer: Sendable {
         let transfer: OperationEvent.Transfer
@@ -32,14 +32,15 @@ struct EventSequencer: Sendable {
         return events
     }
 
-    /// Returns the events to report for an event.
+    /// Returns the events to report when an event occurs.
     ///
-    /// An observer that is added late may report the current state, such as the beginning of a transfer, a second time.
+    /// Events that have already been reported, such as the beginning of a transfer when an observer is added late, are
+    /// dropped.
     mutating func handle(_ event: OperationEvent) -> [OperationEvent] {
         guard outcome == nil else { return [] }
         switch event {
         case .operationStarted:
-            // An operation that shared the work of another one starts again when it leaves the shared work.
+            // An operation that shared another operation's work starts again when it leaves the shared work.
             defer { hasStarted = true }
             return hasStarted ? [] : [event]
         case .operationJoined:

@@ -27,7 +27,7 @@ import Foundation
 /// running. If that matters, override ``cancel()`` to stop the work, and call `super`.
 ///
 /// The library never uses `completionBlock`, so you can.
-// Sendable: Operation requires restating it; the only addition here is one lock.
+// Sendable: a subclass of `Operation` must restate the conformance; the only addition here is one lock.
 open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Sendable {
     final let core = Locked(OperationCore())
 
@@ -58,7 +58,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         let action = transition(.start)
         didChangeValue(forKey: Self.isExecutingKey)
         #else
-        // Foundation observes nothing here, so notifications would only acquire three locks, to store ``isExecuting``.
+        // Foundation doesn't observe `isExecuting` here, so notifications would only acquire three locks to read the
+        // property.
         let action = transition(.start)
         #endif
         perform(action)
@@ -66,13 +67,12 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Cancels the operation.
     ///
-    /// An operation that already has its result keeps it, because the first completion wins and a cancellation is one
-    /// of them. An operation that waits in its queue has its result, and its completions are enqueued, when this method
-    /// returns. It stays in the queue until the queue starts it. You can call this method from any thread, at any time,
-    /// and repeatedly.
+    /// An operation that already has its result keeps it. Otherwise, when this method returns, the cancellation is its
+    /// result, and its completions are enqueued. An operation that waits in its queue stays there until the queue
+    /// starts it. You can call this method from any thread, at any time, and repeatedly.
     open override func cancel() {
-        // Complete first: when `super` marks the operation as ready, its queue may start it immediately, and must find
-        // it complete. Deliver last, so that an observer of the result also sees `isCancelled`.
+        // Complete first, because when `super` marks the operation as ready, its queue may start it immediately, and
+        // must find it complete. Deliver last, so that an observer of the result also sees `isCancelled`.
         let action = transition(.complete)
         super.cancel()
         if action == .deliver { deliver(makeCancellationResult()) }
@@ -99,7 +99,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     // MARK: For subclasses
 
-    /// Does the work, and ensures that ``finish()`` is called at its end.
+    /// Does the work, and ensures that ``finish()`` is called when the work is done.
     ///
     /// The base class finishes immediately.
     open func execute() {
@@ -114,8 +114,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// Passes the result to a completion, either immediately or as soon as there is one.
-    // The completion retains the result, not the operation. An operation that never runs can therefore be deallocated,
-    // and then calls its completions.
+    // A waiting completion doesn't retain the operation. An operation that never runs can therefore be deallocated, and
+    // calls its completions then.
     final func addResultHandler(_ completion: OperationCore.Completion) {
         if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
@@ -163,7 +163,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         for observer in core.withLock({ $0.observers }) { observer.observe(step) }
     }
 
-    /// Adds an observer, unless one of the same type is attached.
+    /// Adds an observer, unless an observer of the same type is already attached.
     ///
     /// - Parameters:
     ///   - observer: The observer.
@@ -275,20 +275,21 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         if effects.hasLinks { removeDependencies() }
     }
 
-    // Strings instead of key paths, because swift-corelibs-foundation compares key paths slowly, and then converts them.
+    // Strings, because swift-corelibs-foundation compares key paths slowly, and then converts them to strings.
     private static let isExecutingKey = "isExecuting"
     private static let isFinishedKey = "isFinished"
 
     // MARK: Dependencies
 
-    /// Makes the operation wait for another one.
+    /// Makes the operation wait for another operation.
     ///
-    /// If the operation would then wait for itself, the dependency isn't added, and the operation is completed with an
-    /// error. This is an error of code `dependencyCycle` that names the path, if the operation's kind has a result.
-    /// Otherwise, the operation is cancelled.
+    /// If the operation would then wait for itself, the dependency isn't added. If the operation's class has results,
+    /// the operation fails with the code `dependencyCycle`, and the message of the error contains the path. Otherwise,
+    /// the operation is cancelled.
     ///
-    /// The search doesn't recurse. If no operation depends on this one yet, it skips what earlier calls have verified.
-    /// If a plain operation or another thread closes a cycle later, the cycle is found while the operation waits.
+    /// The search doesn't recurse. If no operation depends on this operation yet, the search skips what earlier calls
+    /// have verified. If a plain operation or another thread closes a cycle later, the cycle is found while the
+    /// operation waits.
     ///
     /// - Complexity: O(1) for an operation without dependents, otherwise O(n) in the dependencies of `operation`.
     open override func addDependency(_ operation: Operation) {
@@ -297,7 +298,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         report(.dependencyAdded(operation))
     }
 
-    /// Returns the error for an operation that would wait for itself if it depended on another one, otherwise `nil`.
+    /// Returns an error if this operation would wait for itself after adding a dependency on `operation`; otherwise
+    /// `nil`.
     final func cycle(
         through operation: Operation,
         skipping isVerified: (Operation) -> Bool = { _ in false }
@@ -309,11 +311,11 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         ) { $0 === self }
         guard walk.path.isEmpty else { return .dependencyCycle(of: self, through: walk.path) }
         guard !isFinished else { return nil }
-        for reached in walk.asynchronous { reached.core.withLock { $0.links.isDependedUpon = true } }
+        for reached in walk.asynchronousOperations { reached.core.withLock { $0.links.isDependedUpon = true } }
         return nil
     }
 
-    /// Adds a dependency on an operation that is known not to wait for this one.
+    /// Adds a dependency on an operation that is known not to wait for this operation.
     final func addVerifiedDependency(_ operation: Operation) {
         // A finished operation doesn't wait, and the dependency would never be removed.
         guard !isFinished else { return }
@@ -325,7 +327,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         if isFirst, !(self is OperationGate) { DeadlockDetector.shared.watch(self) }
     }
 
-    /// Ends the operation with an error if its kind has a result, and cancels it otherwise.
+    /// Ends the operation with an error if its class has results, and cancels it otherwise.
     ///
     /// The operation no longer waits for its dependencies, because they may wait for it.
     func refuse(_ error: RequestError) {
@@ -340,7 +342,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// The name of the type, for graphs and errors.
     var displayType: String { String(describing: type(of: self)) }
 
-    /// The request for errors, that is, its tag, or its type and identifier.
+    /// The name of the request in errors: its tag, or its type and identifier.
     var displayRequest: String { displayType }
 
     /// Whether the operation is a group.
@@ -350,20 +352,21 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 extension Operation {
     /// Removes the dependencies of a finished operation.
     ///
-    /// Without this, every operation of a chain would retain the previous one. Releasing the last one would then
-    /// release all of them recursively, until the stack overflows. On Linux, an unfinished dependency of a cancelled
-    /// operation would also keep a pointer to that operation, and follow it later.
+    /// Without the removal, every operation of a chain would retain the previous operation. Releasing the last
+    /// operation would then release all of them recursively, until the stack overflows. On Linux, an unfinished
+    /// dependency of a cancelled operation would also keep a pointer to that operation, and follow it later.
     ///
-    /// Call this method only after the end is announced. Before that, every removal would make the queue look for work,
-    /// and removing an unfinished dependency would strand the operation.
+    /// Call this method only after the operation has announced that it is finished. Before that, every removal would
+    /// make the queue look for work, and after the removal of an unfinished dependency, the operation would never
+    /// finish.
     final func removeDependencies() {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }
 
     /// Makes the queue check again whether an operation that was just added is ready.
     ///
-    /// On Linux, a queue doesn't notice that the last dependency finishes while the queue adds an operation. The
-    /// operation would wait until something else happens, or forever if it is the last one.
+    /// On Linux, if the last dependency of an operation finishes while a queue adds the operation, the queue doesn't
+    /// notice. The operation would then wait until something else happens in the queue, possibly forever.
     package final func notifyQueueIfReady() {
         #if !canImport(Darwin)
         if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// Finds operations that wait for each other, no matter which of them has closed the cycle.
+/// Finds operations that wait for each other, no matter how the cycle was closed.
 ///
 /// The check of a new dependency misses three things: dependencies that a plain operation gets later, the queues of
-/// exclusive categories, and what another thread does at the same moment. So the detector keeps weak references to
-/// waiting operations, and searches all of them together. The first search is after a quarter of a second, and the
-/// interval then doubles. Most operations have ended by then. All operations share one timer, and there is none if
-/// nothing waits.
+/// exclusive categories, and changes that another thread makes at the same moment. So the detector keeps weak
+/// references to waiting operations, and searches all of them together. The first search runs after a quarter of a
+/// second, when most operations have already ended. The interval then doubles. All operations share one timer, which
+/// runs only while operations wait.
 final class DeadlockDetector: Sendable {
     static let shared = DeadlockDetector()
 
@@ -66,14 +66,14 @@ final class DeadlockDetector: Sendable {
 /// Searches for cycles, and refuses one operation of each cycle.
 struct CycleSearch {
     private enum Mark {
-        /// On the path, at an index.
+        /// On the path, at the given index.
         case open(Int)
         /// Known not to be in a cycle.
         case done
     }
 
-    /// The positions of the operations that may be refused, in the order in which they began to wait.
-    private let ranks: [ObjectIdentifier: Int]
+    /// The operations that may be refused, each with its position in the order in which they began to wait.
+    private let waitPositions: [ObjectIdentifier: Int]
     private var marks: [ObjectIdentifier: Mark] = [:]
     /// The current path, with the unvisited prerequisites of each of its operations.
     private var path: [(operation: Operation, prerequisites: [Operation])] = []
@@ -84,19 +84,22 @@ struct CycleSearch {
     /// - Complexity: O(n) in the number of reachable operations and dependencies, for each time that a refused
     ///   operation changes the queues of exclusive categories.
     static func refuseCycles(of operations: [Operation]) {
-        let ranks = Dictionary(operations.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: min)
+        let waitPositions = Dictionary(
+            operations.enumerated().map { (ObjectIdentifier($1), $0) },
+            uniquingKeysWith: min
+        )
         var isComplete = false
         while !isComplete {
-            var search = CycleSearch(ranks: ranks)
+            var search = CycleSearch(waitPositions: waitPositions)
             isComplete = !search.refuse(from: operations)
         }
     }
 
-    private init(ranks: [ObjectIdentifier: Int]) {
-        self.ranks = ranks
+    private init(waitPositions: [ObjectIdentifier: Int]) {
+        self.waitPositions = waitPositions
     }
 
-    /// Searches from each of the operations, and returns whether one was refused.
+    /// Searches from each of the operations, and returns whether any operation was refused.
     private mutating func refuse(from operations: [Operation]) -> Bool {
         var hasRefused = false
         for operation in operations where marks[ObjectIdentifier(operation)] == nil {
@@ -122,32 +125,36 @@ struct CycleSearch {
         path.append((operation, operation.prerequisites(in: exclusivity)))
     }
 
-    /// Refuses one operation of the cycle that begins at an index of the path, and returns whether it did.
+    /// Refuses one operation of the cycle that begins at an index of the path; returns whether an operation was
+    /// refused.
     ///
-    /// The refused operation is the last one that began to wait; members are preferred to their group.
+    /// The method refuses the operation that began to wait last; it prefers members to their group.
     private mutating func refuse(from start: Int) -> Bool {
         let cycle = path[start...].map(\.operation)
         guard stillExists(cycle) else { return false }
-        let candidates = cycle.indices.filter { ranks[ObjectIdentifier(cycle[$0])] != nil }
-        guard let index = candidates.max(by: { rank(cycle[$0]) < rank(cycle[$1]) }) else { return false }
+        let candidates = cycle.indices.filter { waitPositions[ObjectIdentifier(cycle[$0])] != nil }
+        guard let index = candidates.max(by: { refusalPriority(cycle[$0]) < refusalPriority(cycle[$1]) }) else {
+            return false
+        }
         let route = cycle[(index + 1)...] + cycle[...index]
         cycle[index].failOrCancel(with: .dependencyCycle(of: cycle[index], through: Array(route)))
-        // The operations after the refused one may be in other cycles.
+        // The operations after the refused operation may be in other cycles.
         for (operation, _) in path[(start + index)...] { marks[ObjectIdentifier(operation)] = nil }
         marks[ObjectIdentifier(cycle[index])] = .done
         path.removeSubrange((start + index)...)
         return true
     }
 
-    private func rank(_ operation: Operation) -> (Int, Int) {
+    private func refusalPriority(_ operation: Operation) -> (Int, Int) {
         let asynchronous = operation as? AsynchronousOperation
-        return (asynchronous?.hasMembers ?? true ? 0 : 1, ranks[ObjectIdentifier(operation)] ?? 0)
+        return (asynchronous?.hasMembers ?? true ? 0 : 1, waitPositions[ObjectIdentifier(operation)] ?? 0)
     }
 
     /// Returns whether all dependencies of a cycle still exist.
     ///
-    /// They were read one after the other. A dependency seen in both passes also existed in between, so all of them
-    /// existed at the same moment. From then on, only a cancellation can remove them.
+    /// The search read the dependencies one after the other, so this is a second pass. A dependency seen in both passes
+    /// also existed in between, so all of them existed at the same moment. From then on, only a cancellation can remove
+    /// them.
     private func stillExists(_ cycle: [Operation]) -> Bool {
         cycle.indices.allSatisfy { index in
             let next = cycle[(index + 1) % cycle.count]
@@ -157,7 +164,7 @@ struct CycleSearch {
 }
 
 extension Operation {
-    /// Returns the operations that this one currently waits for.
+    /// Returns the operations that this operation currently waits for.
     fileprivate final func prerequisites(in exclusivity: ExclusivitySnapshot) -> [Operation] {
         guard !isFinished else { return [] }
         if let gate = self as? OperationGate { return gate.dependencies + exclusivity.operations(before: gate) }

@@ -5,13 +5,13 @@ import Foundation
 
 /// An iterative search along the dependencies of operations.
 ///
-/// Every dependency between asynchronous operations was checked when it was added, so these operations form no cycle. A
-/// target without dependents can't be reached through them, so the search then stops at asynchronous operations. It
-/// always continues through plain operations, because their dependencies were never checked. ``DeadlockDetector`` finds
-/// the cycles that this search can't see.
+/// Every dependency between asynchronous operations was checked when it was added, so these operations form no cycle.
+/// If nothing depends on the target yet, no asynchronous operation can lead to it, so the search doesn't continue past
+/// asynchronous operations. It always continues past plain operations, because their dependencies were never checked.
+/// ``DeadlockDetector`` finds the cycles that this search can't see.
 struct DependencyWalk {
     /// The asynchronous operations that were reached.
-    private(set) var asynchronous: [AsynchronousOperation] = []
+    private(set) var asynchronousOperations: [AsynchronousOperation] = []
     /// The path of the search to its target; empty if the target wasn't found.
     private(set) var path: [Operation] = []
 
@@ -19,7 +19,7 @@ struct DependencyWalk {
     ///
     /// - Parameters:
     ///   - first: The operations to begin with.
-    ///   - throughAsynchronous: Whether the target has dependents.
+    ///   - throughAsynchronous: Whether to continue past asynchronous operations, because the target has dependents.
     ///   - isVerified: Returns whether the target is known to be unreachable through an operation.
     ///   - isTarget: Returns whether an operation is the target.
     init(
@@ -29,7 +29,7 @@ struct DependencyWalk {
         to isTarget: (Operation) -> Bool
     ) {
         if !throughAsynchronous, first.count == 1, let first = first[0] as? AsynchronousOperation, !isTarget(first) {
-            asynchronous = [first]
+            asynchronousOperations = [first]
             return
         }
         var origins: [ObjectIdentifier: Operation?] = [:]
@@ -43,7 +43,7 @@ struct DependencyWalk {
             }
             guard !isVerified(operation) else { continue }
             if let operation = operation as? AsynchronousOperation {
-                asynchronous.append(operation)
+                asynchronousOperations.append(operation)
                 guard throughAsynchronous else { continue }
             }
             // Dependencies of a finished operation delay nothing, and the library's own finished operations have none.
@@ -89,18 +89,18 @@ extension Operation {
 /// An operation that others depend on until some event opens it.
 ///
 /// No queue runs a gate, so it doesn't occupy a slot.
-// Sendable: Operation requires restating it; the only addition here is a constant.
+// Sendable: a subclass of `Operation` must restate the conformance; the only addition here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
-    /// The number of the exclusive operation that waits for this gate; `nil` for other gates.
+    /// Returns the ID of the exclusive operation that waits for this gate; `nil` for other gates.
     let exclusivityID: @Sendable () -> Int?
 
     /// Creates a closed gate.
     ///
     /// - Parameters:
-    ///   - prerequisites: The operations that must finish before the gate can open, for graphs and for the search for
-    ///     cycles.
-    ///   - exclusivityID: Returns the number in ``ExclusivitySnapshot``, if the gate also waits for the preceding operations
-    ///     there.
+    ///   - prerequisites: The operations that must finish before the gate can open; only graphs and cycle checks use
+    ///     them.
+    ///   - exclusivityID: Returns the ID of the gate's operation in ``ExclusivitySnapshot``, if the gate also waits for
+    ///     the operations before it there.
     init(after prerequisites: [Operation] = [], exclusivityID: @escaping @Sendable () -> Int? = { nil }) {
         self.exclusivityID = exclusivityID
         super.init()
@@ -123,8 +123,8 @@ extension OperationQueue {
 extension Operation {
     /// Runs the operation outside of all limits, as soon as its dependencies are finished.
     ///
-    /// The operation gets a separate queue, because a queue on Linux scans all waiting operations whenever one is added
-    /// or has ended.
+    /// The operation gets a separate queue, because on Linux, a queue scans all its waiting operations whenever an
+    /// operation is added or finishes.
     final func runOnSeparateQueue() {
         let queue = OperationQueue()
         queue.underlyingQueue = .global()

@@ -63,7 +63,7 @@ struct OperationCore: Sendable {
         let run: RunState.Cleanup
     }
 
-    /// The next step at the end of a delivery.
+    /// The next step when a result has been delivered.
     enum DeliveryEnd: Sendable {
         /// Call these completions, which were added in the meantime.
         case call(Completions)
@@ -121,7 +121,7 @@ struct OperationCore: Sendable {
 
 /// The relations of an operation in the graph.
 struct DependencyLinks: Sendable {
-    /// Whether other operations may depend on this one; otherwise, a new dependency can't close a cycle.
+    /// Whether other operations may depend on this operation; otherwise, a new dependency can't close a cycle.
     var isDependedUpon = false
     /// Whether the operation depends on anything.
     var hasDependencies = false

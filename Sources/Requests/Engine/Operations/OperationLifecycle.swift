@@ -12,13 +12,13 @@
 /// This state machine has no side effects: an input changes the state and returns an action, which the owner performs
 /// after unlocking. It follows three rules:
 ///
-/// - **One completion.** The first `complete` (success, failure, cancellation or deadline) wins. Its owner stores the
-///   result and enqueues the completions, then passes `delivered`. Only after that can the operation finish, so an
-///   observer of a finished operation sees its result, and finds the completions enqueued.
+/// - **One completion.** The first `complete` (success, failure, cancellation or deadline) wins. The owner stores the
+///   result and enqueues the completions, then calls `handle(.delivered)`. Only after that can the operation finish, so
+///   an observer of a finished operation sees its result, and finds the completions enqueued.
 /// - **No early finish.** An operation must not finish before its queue has started it. The queue would break, and on
 ///   Linux it might access freed memory. If an operation is completed while it waits, its `start` finishes it.
-/// - **Nothing after it.** No transfer begins after the completion, and running transfers end before the operation
-///   finishes.
+/// - **Nothing after the completion.** No transfer begins after the completion, and running transfers end before the
+///   operation finishes.
 struct OperationLifecycle: Sendable, Hashable {
     enum State: Sendable, Hashable {
         /// Not started.
@@ -67,15 +67,15 @@ struct OperationLifecycle: Sendable, Hashable {
     enum Action: Sendable, Hashable {
         /// Do nothing: the input was repeated, or arrived too late.
         case none
-        /// Announce that the operation executes, then pass `announced`.
+        /// Announce that the operation executes, then call `handle(.announced)`.
         case announce
         /// Begin the work.
         case execute
         /// Begin the transfer.
         case send
-        /// Store the result and enqueue the completions, then pass `delivered`.
+        /// Store the result and enqueue the completions, then call `handle(.delivered)`.
         case deliver
-        /// Announce the end, then pass `finished`.
+        /// Announce the end, then call `handle(.finished)`.
         case finish
     }
 

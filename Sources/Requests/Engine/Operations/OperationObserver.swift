@@ -9,7 +9,8 @@ import Foundation
 /// monitors receive, and additional steps. The methods are called on any thread and outside of all locks, and must not
 /// block.
 ///
-/// Observers receive events as they occur. Only ``EventEmitter`` adds the missing ends when an operation is cancelled.
+/// Observers receive events as they occur. Only ``EventEmitter`` adds the missing end events when an operation is
+/// cancelled.
 protocol OperationObserver: AnyObject, Sendable {
     func observe(_ event: OperationEvent)
     func observe(_ step: OperationStep)
@@ -28,7 +29,7 @@ extension OperationObserver {
 
 /// A step of an operation that its observers receive, but monitors don't.
 enum OperationStep: Sendable {
-    /// The operation must wait for another one.
+    /// The operation must wait for another operation.
     case dependencyAdded(Operation)
     /// The run of a request begins, and its settings are resolved.
     case runBegan(AnyRequestOperation)
@@ -40,7 +41,7 @@ enum OperationStep: Sendable {
     case uploaded(Int64, of: Int64?)
     /// The content of a response begins, following `offset` bytes from earlier transfers.
     case downloadBegan(offset: Int64, total: Int64?)
-    /// Content begins whose bytes don't count, such as that of a redirect.
+    /// The content of a response begins, but its bytes don't count, as for a redirect.
     case downloadIgnored
     /// The byte count of the content so far.
     case downloaded(Int64)

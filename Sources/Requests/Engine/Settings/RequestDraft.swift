@@ -3,7 +3,8 @@
 
 import Foundation
 
-/// A request that is being built: the described request with inherited settings, until it can be sent.
+/// A request that is being built: starts as the caller's request with inherited settings, and ends as a request to
+/// send.
 ///
 /// The steps are synchronous functions, so that a suspended task stores only the request itself.
 struct RequestDraft {
@@ -52,14 +53,14 @@ struct RequestDraft {
     /// - Throws: Any error that the encoding of the body throws, or ``InvalidValue`` for a request that can't be sent.
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
-        // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
+        // Interceptors may have set a path, added to the query, or set a field that is sensitive in this environment.
         if !request.fields.encodableQueries.isEmpty {
             do { try request.encodeQueries(with: attempt.environment.queryEncoder) } catch {
                 throw RequestError(encoding: error)
             }
         }
         try request.resolve(base: attempt.environment.base)
-        // An interceptor or the operation's class may have added fields after those of the environment were omitted,
+        // After the environment's fields were omitted, an interceptor or the operation's class may have added fields
         // without knowing the new URL.
         request.leaveOriginAgain(after: originChange)
         request.recordAddressOfFields()
@@ -89,13 +90,14 @@ extension HTTPRequest {
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         let change = originChange(from: environment.base?.url)
-        // The request, or its fields, may be a copy of a request that was sent before or passed to an interceptor.
+        // The request, or its fields, may have been copied from a request that was sent before or passed to an
+        // interceptor.
         if fields.notes.headerTargetURL != nil { fields.notes.withheldHeaders = [] }
         let fieldOriginChange =
             fields.notes.headerTargetURL.map { OriginChange(from: Origin($0), to: origin(in: environment.base?.url)) }
             ?? change
         leaveOrigin(fieldOriginChange, except: [.unattributed, .caller, .body, .library])
-        // A caller that sends the target of a redirect again has chosen that URL.
+        // A caller that takes the target of an earlier redirect and sends it again has chosen that URL itself.
         if case .link(let originChange) = fields.notes.addressSource {
             fields.notes.originChange = originChange
         } else {
@@ -123,12 +125,12 @@ extension HTTPRequest {
         return bodyHeaders
     }
 
-    /// Records the URL that header fields have been added for.
+    /// Records the URL for which header fields have been added.
     mutating func recordAddressOfFields() {
         if case .url(let url) = fields.address { fields.notes.headerTargetURL = url }
     }
 
-    /// Returns the query parameters to inherit; a URL from a response inherits only those that it lacks.
+    /// Returns the query parameters to inherit; a URL from a response inherits only the parameters that it lacks.
     private func inheritedQuery(of environment: RequestEnvironment) -> Query {
         guard fields.notes.addressSource == .link(.none), !environment.query.isEmpty else { return environment.query }
         let currentQuery = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
@@ -139,7 +141,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// Records the source of a change, and protects its fields if the change leads to another origin.
+    /// Records who changed the request, and protects its fields if the change leads to another origin.
     ///
     /// Marked fields stay marked. Fields that the caller has set on the request stay, and so do fields that were set
     /// together with the URL. Fields of the environment and of earlier interceptors are removed, because they were
@@ -159,7 +161,7 @@ extension HTTPRequest {
     ) {
         let marked = previous.headers.markedSecrets
         if !marked.isEmpty { headers.markSecrets(marked) }
-        // Most interceptors change nothing, so this avoids a copy of the request.
+        // Most interceptors change nothing, so the checks avoid a copy of the request.
         if !marks.isEmpty { marks.mark(&headers) }
         defer { if headers.hasUnattributedFields { headers.attribute(to: source) } }
         // Comparing URLs is cheaper than parsing them, and nearly always sufficient.

@@ -10,7 +10,8 @@ import Foundation
 /// doesn't affect running operations. <doc:ClientSettings> lists the settings, with their defaults.
 @dynamicMemberLookup
 public struct RequestEnvironment: Sendable {
-    // An array with one element is copied on write, so that a request doesn't copy all thirty settings.
+    // An array with one element, because an array is copied on write. A copy of the environment therefore doesn't copy
+    // all thirty settings.
     private var storage = [Storage()]
 
     private struct Storage: Sendable {
@@ -47,7 +48,7 @@ public struct RequestEnvironment: Sendable {
         storage[0].sharedConfiguration = RunConfiguration.shared(in: self)
     }
 
-    /// Returns the marks of header fields: those of the environment and those of a request's options.
+    /// Returns the marks of header fields, which come from the environment and from a request's options.
     func marks(_ options: RequestOptions) -> HeaderMarks {
         HeaderMarks(
             secrets: self.sensitiveHeaders.joined(with: options.sensitiveHeaders),
@@ -78,26 +79,28 @@ public struct RequestEnvironment: Sendable {
             set { (base, lacksBaseURL) = (newValue.map(BaseURL.init), false) }
         }
 
-        /// Query parameters for every request, added before its own.
+        /// Query parameters for every request, added before the request's own parameters.
         public var query: Query = []
 
-        /// Header fields for every request; a request's own field of the same name replaces them.
+        /// Header fields for every request; a request's own field replaces the field of the same name.
         ///
-        /// By default ``HTTPHeaders/default``: the program and its languages. To send neither, set `[]`.
+        /// The default is ``HTTPHeaders/default``, which describes the program and its languages. To send neither, set
+        /// `[]`.
         ///
-        /// A request with an absolute address at another origin than the base URL's inherits no query parameters. Of
-        /// these fields, it inherits only those that are harmless there, and those in ``crossOriginHeaders``. The same
+        /// A request whose absolute address has another origin than the base URL inherits no query parameters. Of these
+        /// fields, it inherits only those that are harmless there, and those in ``crossOriginHeaders``. The same
         /// applies if an interceptor changes the origin.
         public var headers: HTTPHeaders = .default {
             didSet { headers.update { $0.provenance.source = .environment } }
         }
 
-        /// Header fields whose values are secrets, in addition to well-known ones such as `Authorization` and `Cookie`.
+        /// Header fields whose values are secrets, in addition to well-known fields such as `Authorization` and
+        /// `Cookie`.
         ///
         /// Their values are hidden in all descriptions.
         public var sensitiveHeaders: Set<HTTPField.Name> = []
 
-        /// Header fields that follow a request to another origin, in addition to harmless ones.
+        /// Header fields that follow a request to another origin, in addition to harmless fields.
         ///
         /// A redirect, a link to the next page, an interceptor or an absolute address may lead to an origin for which
         /// the fields weren't set. By default, only fields that reveal nothing about the user follow;
@@ -124,19 +127,20 @@ public struct RequestEnvironment: Sendable {
 
         /// The maximum byte count of content in memory, after decoding; 64 MiB by default.
         ///
-        /// A larger response fails with an error of code `bodyTooLarge`.
+        /// A larger response fails with the code `bodyTooLarge`.
         public var maximumBodySize = 64 * 1024 * 1024
 
         /// The maximum byte count of a response's head; 256 KiB by default.
         ///
-        /// A larger head fails with an error of code `headTooLarge`. A transport may have a lower limit. A `URLSession`
-        /// delivers parsed heads, so only the system's own limit applies to it.
+        /// A larger head fails with the code `headTooLarge`. A transport may have a lower limit. A `URLSession`
+        /// delivers parsed heads, so only the system's own limit applies there.
         public var maximumHeadSize = 256 * 1024
 
         /// The maximum byte count of the content that an error keeps; 64 KiB by default.
         public var maximumErrorBodySize = 64 * 1024
 
-        /// Creates a JSON decoder for each response, unless its request has its own; by default, a plain decoder.
+        /// Creates a JSON decoder for each response, unless the request has its own decoder; by default, a plain
+        /// decoder.
         public var makeDecoder: @Sendable () -> JSONDecoder {
             get { customMakeDecoder ?? { JSONDecoder() } }
             set { customMakeDecoder = newValue }
@@ -171,7 +175,7 @@ public struct RequestEnvironment: Sendable {
         /// The validators of responses, in this order; the request's accepted statuses are checked last.
         public var validators: [any ResponseValidator] = []
 
-        /// The cookie storage; without one, cookies aren't kept.
+        /// The cookie storage; without a storage, cookies aren't kept.
         ///
         /// It is `nil` by default, but an `HTTPClient` has its own cookie jar.
         public var cookies: (any CookieStorage)?
@@ -179,10 +183,10 @@ public struct RequestEnvironment: Sendable {
         /// The cache of responses; `nil`, the default, disables caching.
         public var cache: ResponseCache?
 
-        /// The limit of requests in an interval; `nil`, the default, sets no limit.
+        /// The limit on the number of requests per interval; `nil`, the default, sets no limit.
         public var rateLimiter: RateLimiter?
 
-        /// The limit of concurrent transfers to one origin; `nil`, the default, sets no limit.
+        /// The limit on concurrent transfers to one origin; `nil`, the default, sets no limit.
         public var hostLimiter: HostLimiter?
 
         /// The monitors, which observe operations and are notified in this order.
@@ -204,10 +208,10 @@ public struct RequestEnvironment: Sendable {
         /// The ``baseURL``, parsed once for all requests.
         var base: BaseURL?
 
-        /// Whether the base URL was set to `nil`, as when `URL(string:)` can't parse a string.
+        /// Whether the base URL was set to `nil`, for example because `URL(string:)` couldn't parse a string.
         ///
-        /// Such an environment applies to no origin, and its secrets are sent to none, unlike an environment without a
-        /// base URL.
+        /// Such an environment applies to no origin, so its secrets are never sent, unlike those of an environment
+        /// whose base URL was never set.
         var lacksBaseURL = false
 
         /// Whether the queue itself limits how many requests run concurrently.
@@ -219,10 +223,10 @@ public struct RequestEnvironment: Sendable {
         /// environments with the same revision are equal, unless a copy was changed.
         var revision: UUID?
 
-        /// The changes to a request before it inherits anything, such as those for a later page.
+        /// The changes to a request before it inherits anything, such as the URL of a later page.
         package var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
 
-        /// An interceptor after all others, which sees each request just before it is sent; `nil` for none.
+        /// An interceptor that follows all others, and sees each request just before it is sent; `nil` for none.
         package var lastInterceptor: (any Interceptor)?
 
         /// The client, as the owner of subrequests that outlive an operation.
@@ -231,7 +235,7 @@ public struct RequestEnvironment: Sendable {
 }
 
 extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
-    /// The base URL without credentials and query, and the header fields without the values of secrets.
+    /// The base URL without its credentials or query, and the header fields with secret values redacted.
     public var description: String {
         let fields = markedHeaders.map(\.description).joined(separator: ", ")
         return "\(self.baseURL?.redactedDescription ?? "no base URL"), headers [\(fields)], query [\(self.query)]"

@@ -25,7 +25,7 @@ extension RequestOptions {
 
     /// The maximum time of the operation from its creation, including the time in the queue, retries and backoff.
     ///
-    /// If the request is created from the results of other operations, the time starts when the request is created.
+    /// If the request is created from the results of other operations, the time begins when the request is created.
     public var deadline: Duration? {
         get { self[Deadline.self] }
         set { self[Deadline.self] = newValue }
@@ -77,7 +77,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The accepted statuses, which replace the request's own; `nil` keeps the request's own.
+    /// The accepted statuses, instead of the statuses that the request declares; `nil` uses the declared statuses.
     public var validStatusCodes: [Int]? {
         get { self[ValidStatusCodes.self] }
         set { self[ValidStatusCodes.self] = newValue }
@@ -93,7 +93,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The priority of the operation in its queue; `nil` leaves it to the code that adds the operation.
+    /// The priority of the operation in its queue; `nil` leaves the choice to the code that adds the operation.
     public var priority: Operation.QueuePriority? {
         get { self[Priority.self] }
         set { self[Priority.self] = newValue }
@@ -121,7 +121,7 @@ extension RequestOptions {
         static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
     }
 
-    /// Header fields whose values are secrets, in addition to well-known ones and those of the environment.
+    /// Header fields whose values are secrets, in addition to well-known fields and the environment's fields.
     ///
     /// Their values are hidden in all descriptions.
     public var sensitiveHeaders: Set<HTTPField.Name> {
@@ -147,8 +147,8 @@ extension RequestOptions {
         static func combine(_ value: Value, with base: Value) -> Value { value.union(base) }
     }
 
-    /// Header fields that follow the request to another origin, in addition to harmless ones and those of the
-    /// environment.
+    /// Header fields that follow the request to another origin, in addition to harmless fields and the environment's
+    /// fields.
     ///
     /// For details, see ``RequestEnvironment/Settings/crossOriginHeaders``.
     public var crossOriginHeaders: Set<HTTPField.Name> {
@@ -166,7 +166,8 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The changes that modifiers make to the sent request, in order, for requests that don't store it.
+    /// The changes that modifiers make to the sent request, in order; used by requests that don't store an
+    /// `HTTPRequest`.
     package var changes: [@Sendable (inout HTTPRequest) -> Void] {
         get { self[list: Changes.self] }
         set { self[list: Changes.self] = newValue }

@@ -7,9 +7,9 @@ import Foundation
 ///
 /// Examples are the requests of interceptors, revalidation in the background, and transfers that several operations
 /// share. The operation isn't in any queue, because operations that wait for it may occupy all slots there. A
-/// ``SubrequestOwner`` or the shared transfer ends it. The subrequest of a refresh has no owner, because several
-/// operations wait for it.
-// Sendable: Operation requires restating it; the only additions here are constants.
+/// ``SubrequestOwner`` or the shared transfer cancels it. The subrequest of a refresh has no owner, because several
+/// operations may wait for it.
+// Sendable: a subclass of `Operation` must restate the conformance; the only additions here are constants.
 final class SubrequestOperation: AnyRequestOperation, @unchecked Sendable {
     typealias Outcome = Result<HTTPResponse<Data>, RequestError>
 

@@ -5,8 +5,8 @@ import Foundation
 
 /// Cancels subrequests when their owner ends.
 ///
-/// The owner is either an operation, which ends when it has its result, or a client, which ends together with all
-/// clients derived from it.
+/// The owner is either an operation, which ends when it has its result, or a client, which ends when it and all clients
+/// derived from it have been deallocated.
 final class SubrequestOwner: OperationObserver {
     typealias Completion = @Sendable (SubrequestOperation.Outcome) -> Void
 
@@ -17,7 +17,7 @@ final class SubrequestOwner: OperationObserver {
         private let author: NestingContext.Author?
         /// The revision of the client's environment, which separates the requests of different clients.
         private let revision: UUID?
-        /// A name that distinguishes several purposes of one URL.
+        /// A name that distinguishes several purposes with the same URL.
         private let name: String?
 
         init(
@@ -53,7 +53,7 @@ final class SubrequestOwner: OperationObserver {
         return try await request.outcome().get()
     }
 
-    /// Starts a subrequest, unless one with the same purpose is running, or the owner has ended.
+    /// Starts a subrequest, unless a subrequest with the same purpose is running, or the owner has ended.
     ///
     /// - Parameters:
     ///   - purpose: The purpose of the subrequest.

@@ -44,7 +44,8 @@ final class PreparationOperation<R: NetworkRequest>: AnyRequestOperation, @unche
         var environment = configuration.environment
         environment.monitors = []
         let own = self.request
-        // The source is deferred because an operation that already has its request reports to the request's monitors.
+        // The source is deferred, because an operation with an existing request would report to that request's
+        // monitors.
         let source = RequestSource.deferred(mapError: own.mapError) { own }
         let operation = R.makeOperation(
             OperationConfiguration(

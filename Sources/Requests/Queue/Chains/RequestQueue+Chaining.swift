@@ -13,11 +13,11 @@ extension RequestQueue {
     ///
     /// The request starts when all of the operations are finished. If one of them failed or was cancelled, `make` isn't
     /// called, nothing is sent, and this operation fails with the code `dependencyFailed`. The underlying error is the
-    /// cause. In a longer chain, that is the error of the first operation that failed. Plain `dependencies`, in
-    /// contrast, only define the order.
+    /// cause: in a longer chain, the error of the first operation that failed. Plain `dependencies`, in contrast, only
+    /// define the order.
     ///
     /// - Parameters:
-    ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
+    ///   - operations: The operations whose results are needed; at least one, on this queue or any other.
     ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the operation in the queue.
@@ -26,7 +26,7 @@ extension RequestQueue {
     ///   - mapError: Converts an error to the request's error type if the request doesn't exist yet.
     ///   - make: Creates the request from the values. An error that it throws is the failure of the operation.
     ///   - completion: Receives the result, as with `addRequest`.
-    /// - Returns: The operation, typed.
+    /// - Returns: The typed operation.
     @discardableResult
     @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
@@ -44,9 +44,9 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request that is created from the results of other operations, if its error type is `any Error`.
+    /// Creates a request from the results of other operations and runs it, if its error type is `any Error`.
     ///
-    /// This overload is like the one with `mapError`, but needs no conversion of errors.
+    /// This overload is like the overload with `mapError`, but needs no conversion of errors.
     @discardableResult
     @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
@@ -63,9 +63,9 @@ extension RequestQueue {
         return enqueue(operation, exclusive: categories, priority)
     }
 
-    /// Runs a request that is created from the results of other operations, if its error type is ``RequestError``.
+    /// Creates a request from the results of other operations and runs it, if its error type is ``RequestError``.
     ///
-    /// This overload is like the one with `mapError`, but wraps other errors in a ``RequestError``.
+    /// This overload is like the overload with `mapError`, but wraps other errors in a ``RequestError``.
     @discardableResult
     @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
@@ -107,12 +107,12 @@ extension RequestOperation: RequestDependency {
     /// The operation itself.
     public final var awaitedOperation: Operation { self }
 
-    /// Returns the value, for an operation that depends on this one.
+    /// Returns the value, for an operation that depends on this operation.
     ///
-    /// The error of a chain contains only the error of the first operation that failed, however long the chain is. A
-    /// list of all errors would provide no more information, and releasing a long list would overflow the stack.
+    /// However long a chain is, its error contains only the error of the first operation that failed. A list of all
+    /// errors would provide no more information, and releasing a long list would overflow the stack.
     ///
-    /// - Throws: An error of code `dependencyFailed`, whose underlying error is the first cause.
+    /// - Throws: An error with the code `dependencyFailed`, whose underlying error is the first cause.
     public final func valueOfDependency() throws -> R.Success {
         switch result {
         case .success(let value):

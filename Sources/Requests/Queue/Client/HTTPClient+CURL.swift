@@ -4,7 +4,7 @@
 import Foundation
 
 extension HTTPClient {
-    /// Returns a request as a command for a POSIX shell, with the client's base URL, header fields and query.
+    /// Returns a request as a `curl` command for a POSIX shell, with the client's base URL, header fields and query.
     ///
     /// The command lacks everything that is determined only when the request is sent: the changes of interceptors, and
     /// cookies. For a command that includes them, see ``HTTPResponse/cURL(revealingSecrets:)``.
@@ -13,7 +13,7 @@ extension HTTPClient {
     ///   - request: The request.
     ///   - revealsSecrets: Whether credentials and other secrets are shown; see
     ///     ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
-    /// - Returns: The command, of several lines.
+    /// - Returns: The command, which has several lines.
     /// - Throws: ``InvalidValue`` for a request that can't be sent, and for a stream body; any error that the body or
     ///   the authentication throws.
     public func cURL(

@@ -16,17 +16,17 @@ extension HTTPClient {
     /// | URL cache, credential storage, TLS versions, cellular and expensive networks, HTTP/3 | on Apple platforms |
     /// | background | nowhere, because operations don't outlive the process |
     ///
-    /// Headers and cookies become part of the environment before `configure` is called, which may change them.
-    /// Therefore redirects, the cache and coalescing take them into account. If the configuration has no cookie
-    /// storage, or `httpShouldSetCookies = false`, the client has no cookies. To use the cookies of the entire process,
-    /// set `$0.cookies = FoundationCookieStorage(.shared)`.
+    /// Headers and cookies become part of the environment, and `configure` may then change them. Therefore redirects,
+    /// the cache and coalescing take them into account. If the configuration has no cookie storage, or
+    /// `httpShouldSetCookies = false`, the client has no cookies. To use the cookies of the entire process, set
+    /// `$0.cookies = FoundationCookieStorage(.shared)`.
     ///
     /// The session has a built-in delegate, and ends with the client and its last request. On Linux, requests without a
     /// configuration run over libcurl, which ignores all of these settings; use the environment there.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the session, which is copied.
-    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default, the system decides.
     ///   - configure: Changes the environment. This initializer rethrows its errors.
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -50,7 +50,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - baseURL: The URL that relative URLs are appended to. With `nil`, every request fails before it is sent.
     ///   - configuration: The configuration of the session, which is copied.
-    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default, the system decides.
     ///   - configure: Changes the environment, which already has the base URL. This initializer rethrows its errors.
     public convenience init(
         baseURL: URL?,
@@ -64,7 +64,7 @@ extension HTTPClient {
         }
     }
 
-    /// Creates a client with its own `URLSession`, whose requests inherit only a cookie jar; see
+    /// Creates a client with its own `URLSession`, without further settings; see
     /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -73,7 +73,7 @@ extension HTTPClient {
         self.init(configuration: configuration, maxConcurrentRequests: maxConcurrentRequests) { _ in }
     }
 
-    /// Creates a client with its own `URLSession`, whose requests inherit only a base URL and a cookie jar; see
+    /// Creates a client with its own `URLSession` and a base URL, without further settings; see
     /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
         baseURL: URL?,
@@ -99,7 +99,7 @@ extension URLSessionConfiguration {
     private var cookies: (any CookieStorage)? {
         guard httpShouldSetCookies, let storage = FoundationCookieStorage(of: self) else { return nil }
         guard httpCookieStorage === HTTPCookieStorage.shared else { return storage }
-        // A jar replaces storage that the entire process shares, unless no cookies are accepted at all.
+        // A jar replaces cookie storage that the entire process shares, unless no cookies are accepted at all.
         return httpCookieAcceptPolicy == .never ? nil : CookieJar()
     }
 }

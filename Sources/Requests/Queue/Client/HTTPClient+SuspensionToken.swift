@@ -6,7 +6,7 @@ import Foundation
 extension HTTPClient {
     /// A token that is retained by every client that can resume a suspended queue.
     ///
-    /// When the last client is deallocated, the operations of the suspended queue are cancelled.
+    /// When the last such client is deallocated, the operations of the suspended queue are cancelled.
     final class SuspensionToken: Sendable {
         private let queues: OperationQueues
 

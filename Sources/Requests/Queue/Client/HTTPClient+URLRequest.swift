@@ -13,7 +13,7 @@ extension HTTPClient {
     /// Use this method for a background session, a player or a web view. The result includes the base URL, the
     /// inherited query and header fields, and the client's cookies. It also includes the credentials of the request and
     /// of interceptors, which are refreshed first if necessary, and everything that ``Interceptor/adapt(_:context:)``
-    /// changes. The token may expire before the other code sends the request.
+    /// changes. A token may expire before the other code sends the request.
     ///
     /// The client's guarantees end here. It doesn't observe, limit, validate, retry or cache what other code sends,
     /// doesn't follow its redirects, and doesn't store cookies of the response. If the client has cookies,
@@ -26,9 +26,9 @@ extension HTTPClient {
     ///   rejects; use ``urlRequest(for:writingBodyTo:)`` there.
     /// - Returns: The request, with an absolute URL.
     /// - Throws: The error with which the request would fail before its first transfer. The code is `unsupported` if an
-    ///   interceptor implements ``Interceptor/intercept(_:context:next:)`` but not `adapt`, because it acts on a
-    ///   transfer. To find out, the client calls `intercept` of an interceptor without `adapt` until it calls `next`,
-    ///   which throws.
+    ///   interceptor implements ``Interceptor/intercept(_:context:next:)`` but not `adapt`, because such an interceptor
+    ///   acts only on transfers. To find out, the client calls the `intercept` method of each interceptor without
+    ///   `adapt`; if the method then calls `next`, that call throws.
     public func urlRequest(for request: some NetworkRequest) async throws(RequestError) -> URLRequest {
         let prepared = try await prepared(request)
         do {

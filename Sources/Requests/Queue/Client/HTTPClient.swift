@@ -27,7 +27,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///
     /// On Apple platforms, the default is `URLSession.shared`. On Linux, it is ``CurlTransport`` or, if libcurl can't
     /// be loaded (for example in statically linked programs), a ``URLSessionTransport``, whose documentation lists its
-    /// faults there. Use the default as the base of your own transport.
+    /// faults on Linux. Use the default as the base of your own transport.
     public static var defaultTransport: any HTTPTransport { DefaultTransport.shared }
 
     /// The transport of requests that don't specify one.
@@ -39,8 +39,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// Creates a client without a base URL, whose requests need absolute URLs.
     ///
     /// - Parameters:
-    ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default the system
-    ///     decides. Requests that wait for a retry, a credential or a limiter count.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default, the system
+    ///     decides. A request also counts while it waits for a retry, a credential or a limiter.
     ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache or
     ///     credential storage.
     ///   - configure: Changes the environment, which already has a cookie jar. This initializer rethrows its errors.
@@ -72,8 +72,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// - Parameters:
     ///   - baseURL: The URL that relative URLs are appended to. With `nil`, which `URL(string:)` returns for an invalid
     ///     string, every request fails before it is sent. For a client without a base URL, omit this parameter.
-    ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default the system
-    ///     decides. Requests that wait for a retry, a credential or a limiter count.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default, the system
+    ///     decides. A request also counts while it waits for a retry, a credential or a limiter.
     ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache or
     ///     credential storage.
     ///   - configure: Changes the environment, which already has the base URL and a cookie jar. This initializer
@@ -90,7 +90,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         }
     }
 
-    /// Creates a client with a base URL from a string, and validates it immediately.
+    /// Creates a client with a base URL from a string, and validates the string immediately.
     ///
     /// ```swift
     /// let client = try HTTPClient(baseURL: settings.server) { $0.retry = .default }
@@ -102,7 +102,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// - Parameters:
     ///   - baseURL: An absolute URL with a host and the scheme `http` or `https`, or, for WebSockets only, `ws` or
     ///     `wss`.
-    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default, the system decides.
     ///   - transport: The transport; `nil`, the default, uses the platform's default.
     ///   - configure: Changes the environment; does nothing by default.
     /// - Throws: ``InvalidValue`` if the string isn't such a URL; any error that `configure` throws.
@@ -150,9 +150,9 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// let client = HTTPClient(queue: queue) { $0.monitors.append(.console) }
     /// ```
     ///
-    /// The client adds an environment to a plain `OperationQueue`: monitors, retries, a base URL. The queue keeps its
-    /// width, its suspension and its underlying queue, which also apply to WebSockets. Requests that are added directly
-    /// to the queue inherit nothing.
+    /// The client gives requests on a plain `OperationQueue` an environment, with monitors, retries or a base URL. The
+    /// queue keeps its width, its suspension and its underlying queue, which also apply to WebSockets. Requests that
+    /// are added directly to the queue inherit nothing.
     ///
     /// - Parameters:
     ///   - queue: The queue of the requests, which may also contain other operations.
@@ -189,7 +189,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
     /// ```
     ///
-    /// The requests of both clients count towards the same maximum of concurrent requests. Later changes of this
+    /// The requests of both clients count toward the same maximum number of concurrent requests. Later changes of this
     /// client's environment don't affect the new client. Both share the objects in the environment, such as the cookie
     /// jar, a cache and limiters, unless you replace them here.
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
@@ -199,7 +199,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         return HTTPClient(environment, sharingQueuesOf: self)
     }
 
-    /// Returns this client with another base URL, and no other change.
+    /// Returns a client that differs from this client only in its base URL.
     ///
     /// The new client has the same revision, so equal requests share a transfer even if this method is called
     /// repeatedly.
@@ -217,7 +217,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     public var environment: RequestEnvironment {
         get {
             let environment = currentEnvironment.withLock { $0 }
-            // The limit may have changed, even on the caller's own queue.
+            // The caller may have set or removed the limit of its own queue.
             guard environment.hasOwnLimit != queues.bounded.isLimited else { return environment }
             return updateLimit(of: environment)
         }
@@ -250,7 +250,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
         return result
     }
 
-    /// Replaces the environment, if the current one satisfies the condition.
+    /// Replaces the environment, if the current environment satisfies the condition.
     ///
     /// The previous environment is released outside the lock, because that may deallocate the caller's objects.
     @discardableResult
@@ -300,7 +300,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///
     /// Counting begins with the first use of this property or of ``progressUpdates()``; the first value includes the
     /// requests that are unfinished at that time. Requests of clients from ``inheriting(_:)`` also count, because they
-    /// run on the same queue. Operations of other kinds don't.
+    /// run on the same queue. Operations of other kinds don't count.
     public var progress: QueueProgress { queues.progressObserver.progress { operations } }
 
     /// Returns the combined progress of the requests as a sequence, which begins with the current value and ends with
@@ -316,12 +316,12 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// Adds an operation, which the queue starts when it is ready and a slot is free.
     ///
-    /// If a running operation waits for the new one, the new one starts immediately, because the waiting operations may
-    /// occupy all slots. Examples are the request of an interceptor and the refresh of a credential.
+    /// If a running operation waits for the new operation, such as a request of an interceptor or a credential refresh,
+    /// the new operation starts immediately, because waiting operations may occupy all slots.
     public func addOperation(_ operation: Operation) { admit(operation) }
 
     func accept(_ operation: Operation) {
-        // On a queue that the caller provided, a mark distinguishes the client's operations from others.
+        // On a queue that the caller provided, a mark distinguishes the client's operations from other operations.
         if !queues.ownsBoundedQueue { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         queues.progressObserver.add(operation)
         let isExempt =
@@ -350,13 +350,13 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
 
     /// A mirror of the environment for `dump`, without secrets.
     ///
-    /// It omits Foundation's queues, which can't be read while they work.
+    /// The mirror omits Foundation's queues, which can't be read while they work.
     public var customMirror: Mirror {
         Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
     }
 }
 
-/// Marks an operation that a client has added to an operation queue that others may also use.
+/// Marks an operation that a client has added to an operation queue that other code may also use.
 private final class ClientMark: OperationObserver {
     static let shared = ClientMark()
 }

@@ -23,7 +23,8 @@ struct ResultSubscription: Sendable {
         return true
     }
 
-    /// Stores the started operation; returns `false` if the subscription has ended, so that the caller must cancel it.
+    /// Stores the started operation; returns `false` if the subscription has ended, in which case the caller must
+    /// cancel the operation.
     mutating func store(_ operation: Operation) -> Bool {
         guard isRunning else { return false }
         state = .running(operation)
@@ -37,7 +38,8 @@ struct ResultSubscription: Sendable {
 
     /// Ends the subscription after its completion or a cancellation.
     ///
-    /// - Returns: Whether the subscription was running, and its operation, which the caller releases outside the lock.
+    /// - Returns: Whether the subscription was running, and its operation, which the caller must release outside the
+    ///   lock.
     mutating func end() -> (wasRunning: Bool, operation: Operation?) {
         defer { state = .ended }
         guard case .running(let operation) = state else { return (false, nil) }
@@ -72,8 +74,8 @@ public struct RequestPublisher<R: NetworkRequest>: Publisher {
     }
 }
 
-// Sendable: any thread may call a subscription, so a lock guards its state. Combine requires subscribers to accept
-// calls from any thread, one at a time. The state machine behind the lock ensures that order.
+// Sendable: any thread may call a subscription, so a lock guards its state. Combine allows calls to a subscriber on any
+// thread, but only one at a time, which the state machine behind the lock ensures.
 private final class RequestSubscription<Success: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Completion = @Sendable (Result<Success, Failure>) -> Void
 

@@ -18,10 +18,10 @@ extension ServerSentEvent {
     /// Everything else is an error: another status, another content type, an event of more than 1 MiB, or a failure
     /// that the next connection would also have. Retries of the environment and of the request don't apply.
     ///
-    /// Any other request, such as a POST to a language model, has one event stream, and so has every request with the
-    /// policy ``Reconnection/never``. The events end when the server ends the response properly; a broken connection is
-    /// an error. Until the response begins, such a request is sent like any other, with its own retries and those of
-    /// the environment.
+    /// Any other request, such as a POST to a language model, has only one connection, and so has every request with
+    /// the policy ``Reconnection/never``. The events end when the server ends the response properly; a broken
+    /// connection is an error. Until the response begins, such a request is sent like any other, with its own retries
+    /// and those of the environment.
     ///
     /// A 204 ends the events without an error. The error of a rejected response contains the request, the response and
     /// its content.
@@ -63,9 +63,9 @@ extension RequestQueue {
     ///   - request: The request that opens the connection; its own decoding is ignored.
     ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - lastEventID: The ``ServerSentEvent/id`` of the last event of an earlier stream; `nil`, the default, lets the
-    ///     server choose where to begin. An identifier that can't be sent is an error of code `invalidRequest`.
+    ///     server choose where to begin. An identifier that can't be sent fails with the code `invalidRequest`.
     ///   - reconnection: The limits of reconnection, for a GET.
-    /// - Returns: The events. Nothing is sent before the first is requested.
+    /// - Returns: The events. Nothing is sent before the first event is requested.
     public func serverSentEvents(
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
@@ -92,9 +92,10 @@ extension RequestQueue {
 
 /// Connects, reads and reconnects until the next event (WHATWG HTML, 9.2.3).
 ///
-/// When a connection ends or breaks, the next one opens after the server's reconnection time. After several consecutive
-/// connections without an event, the delay grows up to a limit. The stream gives up when the standard does, except for
-/// statuses that mean that the server is only busy. In that case, a web page would have to reconnect itself.
+/// When a connection ends or breaks, the next connection opens after the server's reconnection time. After several
+/// consecutive connections without an event, the delay grows up to a limit. The stream gives up when the standard
+/// requires it, except after a status that means that the server is only busy. In that case, a web page would have to
+/// reconnect itself.
 private struct EventConnector {
     let environment: RequestEnvironment
     let policy: ServerSentEvent.Reconnection
@@ -171,7 +172,7 @@ private struct EventConnector {
 
     /// Opens a connection.
     ///
-    /// - Throws: The error of the request, or of a response that isn't an event stream.
+    /// - Throws: The request's error, or an error if the response isn't an event stream.
     private mutating func open() async throws(RequestError) -> ResponseStream {
         var fields: HTTPHeaders = [.accept(.eventStream), HTTPField(.cacheControl, "no-cache")]
         if let lastEventID, !lastEventID.isEmpty {
@@ -261,14 +262,14 @@ extension ServerSentEventParser {
 extension RequestError {
     /// Whether the response defines the end of its content (RFC 9112, 6.3).
     ///
-    /// Otherwise the content ends with the connection, even if the connection was lost.
+    /// If not, the content ends when the connection does, and a lost connection can't be distinguished from the end.
     fileprivate var isFramed: Bool {
         guard let headers = response?.headers, !headers.contains(.contentLength) else { return true }
         return headers.contains(.transferEncoding)
             || transfers.last?.metrics?.networkProtocol?.hasPrefix("http/1") == false
     }
 
-    /// Returns an error with another code and the details of this one, for a stream that ends while it waits to
+    /// Returns an error with the given code and the details of this error, for a stream that ends while it waits to
     /// reconnect.
     fileprivate func withCode(_ code: Code) -> RequestError {
         RequestError(

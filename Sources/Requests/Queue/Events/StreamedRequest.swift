@@ -15,7 +15,7 @@ struct StreamedRequest<Base: NetworkRequest, Kind>: StreamRequest, NamedRequestT
     }
 
     let request: Base
-    /// The header fields that replace those of the request.
+    /// The header fields that replace the request's fields of the same names.
     var fields: HTTPHeaders = []
     var options: RequestOptions
     var bufferSize = 256 * 1024

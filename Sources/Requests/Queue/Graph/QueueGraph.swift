@@ -89,8 +89,8 @@ public struct QueueGraph: Sendable, Hashable {
 // MARK: - Text
 
 extension QueueGraph: CustomStringConvertible {
-    /// The graph as text, with one line per operation: its number, its state, its name, and the operations that it
-    /// waits for.
+    /// The graph as text, with one line per operation: its index, its state, its name, and the operations that it waits
+    /// for.
     ///
     /// ```text
     /// 0 finished  UserRequest ada
@@ -112,7 +112,7 @@ extension QueueGraph: CustomStringConvertible {
             let waits = Edge.Kind.allCases.compactMap { kind in
                 predecessors[index]?[kind].map { "\(kind.notation.word) \($0.map(String.init).joined(separator: " "))" }
             }
-            let state = node.state.rawValue.fitted(to: State.executing.rawValue.count)  // The longest.
+            let state = node.state.rawValue.fitted(to: State.executing.rawValue.count)  // The longest state name.
             return "\(number) \(state) \(([name] + waits).joined(separator: ", "))\n"
         }
         .joined()
@@ -145,9 +145,9 @@ extension QueueGraph {
     ///
     /// A plain arrow points from an operation to its dependents. A line with a circle connects a member to its group. A
     /// dotted arrow points to the next operation in the queue of an exclusive category. Identifiers are shown
-    /// unchanged, but those of ready-made requests contain no secrets. Every state has a colour and a label. Strings
-    /// are truncated to 64 characters, and contain no markup for Mermaid, Markdown or a browser. Edges to missing nodes
-    /// are omitted.
+    /// unchanged, but the identifiers of ready-made requests contain no secrets. Every state has a colour and a label.
+    /// Strings are truncated to 64 characters, and contain no markup for Mermaid, Markdown or a browser. Edges to
+    /// missing nodes are omitted.
     ///
     /// - Complexity: O(n) in the number of nodes and edges.
     public var mermaid: String {
@@ -160,7 +160,7 @@ extension QueueGraph {
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
-            // The line has no semicolon because Mermaid removes one at the end of a list of colours.
+            // The line has no semicolon, because Mermaid removes a semicolon at the end of a list of colours.
             lines.append("    classDef \(state.rawValue) \(state.style),color:#000")
         }
         return lines.joined(separator: "\n") + "\n"
@@ -193,8 +193,8 @@ extension QueueGraph.State {
 extension String {
     /// The beginning of the string, escaped for a quoted Mermaid label.
     ///
-    /// All characters except letters, digits and spaces become character codes. Otherwise their meaning would depend on
-    /// their context (directives, comments, Markdown, HTML, icons) and on the version of the renderer.
+    /// All characters except letters, digits and spaces become character codes. Unescaped, their meaning would depend
+    /// on their context (directives, comments, Markdown, HTML, icons) and on the version of the renderer.
     fileprivate var escapedForMermaid: String {
         shortened().unicodeScalars.map { scalar in
             switch scalar.properties.generalCategory {
@@ -214,8 +214,8 @@ extension String {
 extension RequestQueue {
     /// Returns the unfinished operations and all their dependencies as a graph.
     ///
-    /// The graph contains operations of any type. They continue to run while the graph is created, so the states may be
-    /// from slightly different moments.
+    /// The graph contains operations of any type. The operations continue to run while the graph is created, so the
+    /// states may be from slightly different moments.
     ///
     /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number of operations in
     ///   the process that wait for an exclusive category.
@@ -243,7 +243,7 @@ extension RequestQueue {
 }
 
 extension Operation {
-    /// Returns the operations that this one waits for, each once, with the reason.
+    /// Returns the operations that this operation waits for, each once, with the reason.
     ///
     /// A gate is replaced by the operations that it waits for. In the queue of an exclusive category, only the direct
     /// predecessor counts.

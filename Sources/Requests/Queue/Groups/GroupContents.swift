@@ -10,8 +10,8 @@ final class GroupContents: OperationObserver {
     let state: Locked<GroupState>
     /// The progress observers of this group, and of the groups that contain it.
     let progressObservers: [QueueProgressObserver]
-    // Copied from the outer groups. A reference to their contents would be a retain cycle, because they retain this
-    // group.
+    // Copied from the outer groups. References to the outer groups' contents would create a retain cycle, because the
+    // outer groups retain this group.
     private let outerTickets: [ExclusivityTicket]
     private let ticket = Locked<ExclusivityTicket?>(nil)
 

@@ -16,10 +16,11 @@ final class GroupMembership: OperationObserver {
     /// The group; `nil` once it is deallocated.
     var group: AnyRequestOperation? { weakGroup.object }
 
-    // The observer waits for the step `finished` instead of checking `isFinished`, because Foundation processes the end
-    // only after `isFinished` becomes true. A group that removed its dependency before that would wait forever.
+    // The observer waits for the step `finished` instead of checking `isFinished`, because Foundation handles a
+    // finished operation only after `isFinished` becomes true. A group that removed its dependency before that would
+    // wait forever.
     func observe(_ step: OperationStep) {
         guard case .finished = step else { return }
-        group?.observer(GroupContents.self)?.state.withLock { $0.finish(memberID) }
+        group?.observer(GroupContents.self)?.state.withLock { $0.memberFinished(memberID) }
     }
 }

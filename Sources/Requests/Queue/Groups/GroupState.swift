@@ -38,7 +38,7 @@ struct GroupState: Sendable {
     /// The members without a result.
     var incomplete: [Operation] { members.filter { incompleteIDs.contains(ObjectIdentifier($0)) } }
 
-    /// Whether the group has ended and depends on all its members, so that its gate can open.
+    /// Whether the group has ended and depends on all its members, in which case its gate can open.
     var isComplete: Bool { isOver && admissionsInProgress == 0 }
 
     /// Adds a member, and returns the queue that runs it; `nil` if the group has ended.
@@ -51,7 +51,7 @@ struct GroupState: Sendable {
     }
 
     /// Records that a member has finished.
-    mutating func finish(_ id: ObjectIdentifier) {
+    mutating func memberFinished(_ id: ObjectIdentifier) {
         if memberIDs.contains(id) { finishedIDs.insert(id) }
     }
 
@@ -67,15 +67,14 @@ struct GroupState: Sendable {
         return released
     }
 
-    /// Ends the admission that ``admit(_:)`` began; returns whether the group has ended in the meantime, and is
-    /// complete.
+    /// Ends the admission that ``admit(_:)`` began, and returns whether the group is now complete.
     mutating func endAdmission() -> Bool {
         admissionsInProgress -= 1
         return isComplete
     }
 
     /// Records that a member has its result; returns whether it was the last unfinished member.
-    mutating func complete(_ id: ObjectIdentifier) -> Bool {
+    mutating func memberCompleted(_ id: ObjectIdentifier) -> Bool {
         incompleteIDs.remove(id) != nil && incompleteIDs.isEmpty && !isBuilding
     }
 

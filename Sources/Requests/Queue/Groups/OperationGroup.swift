@@ -15,13 +15,13 @@ import Foundation
 /// ```
 ///
 /// A group is a queue: operations that are added to it become members. They run on the queue of the group, with its
-/// limit, environment and transport. Members can be of any kind, including groups. Any code can add them, including
-/// other members, until the group has ended. It ends when its closure has returned and every member has its result. An
-/// operation that is added later is cancelled.
+/// limit, environment and transport. Members can be of any kind, including groups. Until the group has ended, any code
+/// can add members, including other members. The group ends when its closure has returned and every member has its
+/// result. An operation that is added later is cancelled.
 ///
-/// While the group waits for its members, it doesn't occupy a slot of its queue. It depends on its members, so the
-/// queue starts it only when they are finished, even a queue of width 1. Its completions are enqueued as soon as the
-/// last member has its result, after those of all members.
+/// While the group waits for its members, it doesn't occupy a slot of its queue. The group depends on its members, so
+/// the queue starts it only when they are finished, even if the queue runs one operation at a time. The group's
+/// completions are enqueued as soon as the last member has its result, after the completions of all members.
 ///
 /// Cancelling the group cancels the members and the task of the closure. A member that is cancelled individually counts
 /// as failed. How a failure affects the other members is chosen when the group is added.
@@ -29,7 +29,7 @@ import Foundation
 open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, AdmittingQueue,
     @unchecked Sendable
 {
-    /// Whether the first failure of a member cancels the others, and becomes the failure of the group.
+    /// Whether the first failure of a member cancels the other members, and becomes the failure of the group.
     public let failsFast: Bool
 
     private let contents: GroupContents
@@ -93,8 +93,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ///
     /// An operation can't become a member if it waits for the group, or for an exclusive category that the group holds.
     /// It then fails with the code `dependencyCycle`, and so does a group that would contain itself. An operation that
-    /// is added after the end of the group is cancelled, and a finished operation is ignored. The group gradually
-    /// releases finished members, except plain operations, which it keeps until its end.
+    /// is added after the group has ended is cancelled, and a finished operation is ignored. The group gradually
+    /// releases finished members, except plain operations, which it keeps until it has ended.
     ///
     /// - Complexity: O(1) as long as nothing depends on the group; otherwise O(n) in the operation's dependencies that
     ///   aren't members. Once most members are finished, releasing them takes O(n) for each of them.
@@ -109,14 +109,14 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     final func accept(_ operation: Operation) {
         guard isNew(operation) else { return }
-        // A group that contains this one is already on its queue.
+        // A group that contains this group is already on its queue.
         guard !isWithin(operation) else { return operation.failOrCancel(with: cycle(of: operation)) }
         guard let parentQueue = state.withLock({ $0.admit(operation) }) else { return rejectLate(operation) }
         let (members, gates) = (contents.memberIDs, contents.gates)
-        // The dependencies on the gates come first, because adding them needs no search for cycles while nothing
-        // depends on the operation.
+        // Add the dependencies on the gates first, because while nothing depends on the operation, they need no cycle
+        // check.
         for gate in gates { operation.addDependency(gate) }
-        // Existing members and gates can't depend on this group, so the search for cycles skips them.
+        // Existing members and gates can't depend on this group, so the cycle check skips them.
         let isVerified = { candidate in
             candidate !== operation
                 && (members.contains(ObjectIdentifier(candidate)) || gates.contains { $0 === candidate })
@@ -157,8 +157,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     private func observeMember(_ operation: Operation) {
         let id = ObjectIdentifier(operation)
-        // The reference is weak, or a member that never gets a result would keep itself alive. Such a member calls its
-        // completions when it is deallocated.
+        // The closure refers to the group weakly. Otherwise, a member that never runs would keep itself alive through
+        // the group, and never call its completions, because it does so only when it is deallocated.
         if let member = operation as? AnyRequestOperation {
             let type = type(of: member)
             member.addResultHandler(.call { [weak self] in self?.memberCompleted(id, type.failure(in: $0)) })
@@ -192,12 +192,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     // MARK: The beginning
 
-    /// Runs a closure as the task of the group when the dependencies are finished; its value becomes that of the group.
+    /// Runs a closure as the group's task when the dependencies are finished; the closure's value becomes the group's
+    /// value.
     final func run<each Input: RequestDependency>(
         _ body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
         after operations: repeat each Input
     ) {
-        // The task is created here so that it inherits the task-local values of the caller.
+        // Create the task here, so that it inherits the task-local values of the caller.
         let task = RunExecutor.task { [operations = (repeat each operations)] in
             do {
                 try await Suspension.wait { resume in
@@ -252,13 +253,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     private func memberCompleted(_ id: ObjectIdentifier, _ failure: (any Error)?) {
-        let isLast = state.withLock { $0.complete(id) }
+        let isLast = state.withLock { $0.memberCompleted(id) }
         if failsFast, let failure { finish(throwing: failure) }
         if isLast { conclude() }
     }
 
     private func conclude() {
-        // The group may be cancelled here, because cancelling it can complete its last member.
+        // The group may already be cancelled here, because cancelling it can complete its last member.
         finish(
             with: Result {
                 guard !isCancelled else { throw makeCancellation() }
@@ -272,8 +273,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Cancels the group and all members that have no result yet.
     ///
-    /// The completions are enqueued immediately, but the group finishes only when its members have. Other operations
-    /// finish earlier after a cancellation, because they no longer wait for their dependencies.
+    /// The completions are enqueued immediately, but the group finishes only when its members have finished. Other
+    /// operations finish earlier after a cancellation, because they no longer wait for their dependencies.
     public final override func cancel() {
         // `super` isn't called because it would make the queue start the group before its members are finished.
         guard result == nil, !isFinished else { return }
@@ -288,7 +289,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     public final override func execute() {}
 
     override func refuse(_ error: RequestError) {
-        // The group ends before its members are rejected, because a member may be a group that would have contained it.
+        // End the group before its members are refused, because a member may itself be a group that would contain this
+        // group.
         let pending = state.withLock { $0.end() }
         pending.task?.cancel()
         for member in pending.members { member.failOrCancel(with: error) }

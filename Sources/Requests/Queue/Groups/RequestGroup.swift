@@ -12,8 +12,9 @@ import Foundation
 /// ```
 ///
 /// The ``RequestOperation/result`` contains the values in the order of the requests, or the failure of the first failed
-/// request in that order. If the group fails fast, it is the failure that happened first. The individual results are in
-/// ``results``. Other operations that are added to the group delay its end, but don't contribute to its value.
+/// request in that order. If the group fails fast, the result is the failure that happened first. The individual
+/// results are in ``results``. Other operations that are added to the group delay its end, but don't contribute to its
+/// value.
 // Sendable: a subclass of `Operation` must restate the conformance. This class adds only a lock.
 open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchecked Sendable {
     /// The results of the requests, in the same order.
@@ -24,7 +25,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
     /// The operations of the requests, in the same order; empty until the requests have been created.
     public final var members: [R.OperationType] { memberOperations.withLock { $0 } ?? [] }
 
-    /// The results of the requests, in the same order; `nil` until every request has one.
+    /// The results of the requests, in the same order; `nil` until every request has a result.
     ///
     /// The results are stored before the group is finished, and never change.
     ///
@@ -94,7 +95,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
         begin(after: awaitedOperations(repeat each operations)) { work(()) }
     }
 
-    /// Adds a closure that is called once with the results of the members, which must have been added before.
+    /// Adds a closure that is called once with the results of the members; call this method after adding all members.
     final func addResultsCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Results) -> Void) {
         addCompletion(on: queue) { [members] _ in body(members.map(\.resultOrCancellation)) }
     }
@@ -125,14 +126,14 @@ extension RequestQueue {
     ///   - dependencies: The operations that must finish before any of the requests starts.
     ///   - priority: The priority of the requests in the queue.
     ///   - coalescing: Whether the requests share transfers of equal requests, as with `addRequest`.
-    ///   - failingFast: Whether the first failure cancels the other requests. By default, `false`, they continue.
+    ///   - failingFast: Whether the first failure cancels the other requests; `false` by default.
     ///   - categories: The categories in which no other operation may run at the same time; see
     ///     ``RequestOptions/ExclusiveCategory``.
     ///   - completion: Receives the results, in the order of the requests. Called exactly once and always
     ///     asynchronously, even if some or all requests are cancelled. The completion is enqueued before any operation
     ///     that depends on the group starts. Unless the group fails fast, it is enqueued after the completions of the
     ///     members.
-    /// - Returns: The group, which is an operation that finishes when all of its members have.
+    /// - Returns: The group, which is an operation that finishes when all of its members have finished.
     @discardableResult
     @_disfavoredOverload
     public func addGroup<R: NetworkRequest>(
@@ -166,17 +167,17 @@ extension RequestQueue {
     /// the code `dependencyFailed`.
     ///
     /// - Parameters:
-    ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
+    ///   - operations: The operations whose results are needed; at least one, on this queue or any other.
     ///   - session: The transport; `nil`, the default, uses the queue's.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - priority: The priority of the requests in the queue.
     ///   - coalescing: Whether the requests share transfers of equal requests, as with `addRequest`.
-    ///   - failingFast: Whether the first failure cancels the other requests. By default, `false`, they continue.
+    ///   - failingFast: Whether the first failure cancels the other requests; `false` by default.
     ///   - categories: The categories in which no other operation may run at the same time; see
     ///     ``RequestOptions/ExclusiveCategory``.
     ///   - make: Creates the requests from the values. An error that it throws is the failure of the group.
     ///   - completion: Receives the values in the order of the requests, or the failure of the group.
-    /// - Returns: The group, which is an operation that finishes when all of its members have.
+    /// - Returns: The group, which is an operation that finishes when all of its members have finished.
     @discardableResult
     @_disfavoredOverload
     public func addGroup<each Input: RequestDependency, R: NetworkRequest>(
@@ -213,7 +214,8 @@ extension RequestQueue {
     ///   - dependencies: The operations that must finish before any of the requests starts.
     ///   - priority: The priority of the requests in the queue.
     ///   - completion: Receives the results as separate arguments. Called exactly once, as with `addGroup`.
-    /// - Returns: An operation that finishes when all of the requests have, and whose `cancel` cancels all of them.
+    /// - Returns: An operation that finishes when all of the requests have finished, and whose `cancel` cancels all of
+    ///   them.
     @discardableResult
     @_disfavoredOverload
     public func addRequests<each R: NetworkRequest>(
@@ -250,10 +252,10 @@ extension RequestQueue {
     /// for its own group never returns.
     ///
     /// - Parameters:
-    ///   - operations: The operations whose results are needed, on this queue or any other; none or several. If one
-    ///     failed, the closure isn't called, and the group fails with the code `dependencyFailed`.
-    ///   - failingFast: Whether the first failure of a member ends the group, as its failure. By default, `false`, the
-    ///     closure decides.
+    ///   - operations: The operations whose results are needed, on this queue or any other, if there are any. If one of
+    ///     them failed, the closure isn't called, and the group fails with the code `dependencyFailed`.
+    ///   - failingFast: Whether the first failure of a member ends the group and becomes its failure. `false`, the
+    ///     default, leaves the decision to the closure.
     ///   - categories: The categories in which no other operation may run at the same time; see
     ///     ``RequestOptions/ExclusiveCategory``.
     ///   - completionQueue: The queue of the completion, as with `addRequest`.
@@ -322,9 +324,10 @@ extension AsynchronousOperation {
     /// ```
     ///
     /// Call this method from ``execute()``, before ``finish()``, while the group can't end yet. Operations that depend
-    /// on this one don't wait for the operations that it produces, but operations that depend on the group do. Outside
-    /// a group, the new operation runs on the same queue only if you call this method on the thread that called
-    /// `execute`. On any other thread it runs on an unlimited queue, and on the main thread on the main queue.
+    /// on this operation don't wait for the operations that it produces, but operations that depend on the group do.
+    /// Outside a group, the new operation runs on the same queue only if you call this method on the thread that called
+    /// `execute`. If you call it on the main thread, the operation runs on the main queue; on any other thread, on an
+    /// unlimited queue.
     public final func produce(_ operation: Operation) {
         let group = observer(GroupMembership.self)?.group
         if let group = group as? any RequestQueue { return group.admit(operation) }

@@ -30,7 +30,7 @@ public struct PageSequence<R: NetworkRequest, Element: Sendable>: AsyncSequence,
         fileprivate let fetcher: PageFetcher<R>
         fileprivate let transform: @Sendable (HTTPResponse<R.Success>) -> Element
 
-        /// Fetches the next page; returns `nil` after the last one.
+        /// Fetches the next page; returns `nil` after the last page.
         ///
         /// - Throws: The failure of the page's request; any error that the closure of a ``Pagination`` throws. The code
         ///   is `pagingFailed` if the previous page links to an invalid URL, or to a page that was already fetched. In
@@ -50,12 +50,12 @@ extension RequestQueue {
     ///
     /// Nothing is sent before the first page is requested. Each page is an operation of this queue. The URL of the next
     /// page usually comes from a response, so it isn't trusted. If it has another origin, that page and all later pages
-    /// are requested without credentials and without the query of the client. Only header fields that are safe to send
-    /// there are included; see <doc:SecuringConnections>.
+    /// are requested without credentials and without the query of the client. Of the header fields, those that are safe
+    /// to send to any origin stay; see <doc:SecuringConnections>.
     ///
     /// - Parameters:
     ///   - request: The request for the first page. Later pages use the same request with another URL.
-    ///   - pagination: The rule for finding the next page; by default the `Link` field of the response (RFC 8288).
+    ///   - pagination: The rule for finding the next page; by default, the `Link` field of the response (RFC 8288).
     ///   - prefetches: Whether the next page is fetched while the current page is being used; `false` by default.
     ///   - session: The transport; `nil`, the default, uses the queue's.
     /// - Returns: The pages.
@@ -76,7 +76,7 @@ extension RequestQueue {
 }
 
 extension RequestQueue {
-    /// Returns the environment for fetching a later page; it rewrites the request's URL to that of the page.
+    /// Returns the environment for fetching a later page, which replaces the request's URL with the URL of the page.
     private func environment(for request: some NetworkRequest, at target: PageTarget) -> RequestEnvironment {
         var environment = environment
         let marks = environment.marks(request.resolvedOptions)
@@ -126,7 +126,7 @@ final class PageFetcher<R: NetworkRequest> {
             }
             upcoming = (next, prepare(next, target))
         } catch {
-            // The current page is still valid, so the error is delivered with the next one.
+            // The current page is still valid, so the error is delivered instead of the next page.
             let failure = page.addContext(to: request.mapError(error))
             upcoming = (request, { (.failure(failure), nil) })
         }
@@ -174,7 +174,7 @@ struct PageHistory {
     /// Applies the step that follows a page.
     ///
     /// - Returns: The next request and, if its URL differs, the target; `nil` after the last page.
-    /// - Throws: ``RequestError`` of code `pagingFailed`.
+    /// - Throws: A ``RequestError`` with the code `pagingFailed`.
     mutating func apply<R: NetworkRequest>(
         _ step: Pagination<R>.Step,
         after request: R,

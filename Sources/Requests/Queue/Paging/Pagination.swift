@@ -12,16 +12,16 @@ import Foundation
 /// | `{"nextCursor": "b7f", …}` | `.cursor(\.body.nextCursor, parameter: "cursor")` |
 /// | no link, because pages are numbered | `.next { page, request in … }` |
 ///
-/// If a response names the next page, that page gets the credentials of the first page only at the same origin; see
+/// If a response names the next page, the first page's credentials are sent to it only if it has the same origin; see
 /// <doc:Paging>. A request from ``next(_:)`` is treated like any request that you create yourself.
 public struct Pagination<R: NetworkRequest>: Sendable {
     /// The step that follows a page.
     enum Step: Sendable {
         /// No further page.
         case end
-        /// A page at a URL, relative to that of the response.
+        /// A page at a URL, which may be relative to the URL of the response.
         case address(String)
-        /// A page that differs in a query parameter.
+        /// A page whose URL differs in one query parameter.
         case query(Query.Item)
         /// A page with a separate request.
         case request(R)
@@ -29,10 +29,10 @@ public struct Pagination<R: NetworkRequest>: Sendable {
 
     let step: @Sendable (HTTPResponse<R.Success>, R) throws -> Step
 
-    /// Finds the next page in a `Link` field of the response with the relation `next` (RFC 8288).
+    /// Finds the next page in the response's `Link` field with the relation `next` (RFC 8288).
     public static var links: Pagination { links("next") }
 
-    /// Finds the next page in a `Link` field of the response with another relation, such as `prev`.
+    /// Finds the next page in the response's `Link` field with the given relation, such as `prev`.
     public static func links(_ relation: String) -> Pagination {
         Pagination { page, _ in
             let link = page.links.first { $0.isOfResponse && $0.relations.contains(relation.lowercasedASCII) }

@@ -21,7 +21,7 @@ import Foundation
 /// The base URL may be a `URL`, a `URL?` or a `String`. If ``baseURL`` or ``client`` has any other type, the service
 /// doesn't compile. With an invalid base URL, each request with a relative URL fails.
 ///
-/// To replace the service in tests, declare a protocol that inherits from this one.
+/// To replace the service in tests, declare a protocol that inherits from this protocol.
 public protocol NetworkService {
     /// The type of the client, which is always ``HTTPClient``.
     associatedtype ServiceClient = HTTPClient
@@ -30,7 +30,7 @@ public protocol NetworkService {
 
     /// The client of the requests; ``HTTPClient/shared`` by default.
     var client: ServiceClient { get }
-    /// The URL that relative URLs are appended to; by default the base URL of the client.
+    /// The URL that relative URLs are appended to; by default, the base URL of the client.
     var baseURL: ServiceBaseURL { get }
 
     /// The client that sends the service's requests, with the base URL of the service. Don't implement it.
@@ -123,7 +123,7 @@ extension RequestConvertible {
     ///
     /// Cancelling the task cancels the request.
     ///
-    /// - Parameter client: The client; by default ``HTTPClient/shared``, which requires an absolute URL.
+    /// - Parameter client: The client; by default, ``HTTPClient/shared``, which requires an absolute URL.
     /// - Returns: The value of the request.
     /// - Throws: The failure of the request.
     public func fetch(on client: HTTPClient = .shared) async throws(Failure) -> Success {
@@ -134,7 +134,7 @@ extension RequestConvertible {
     ///
     /// Cancelling the task cancels the request.
     ///
-    /// - Parameter client: The client; by default ``HTTPClient/shared``, which requires an absolute URL.
+    /// - Parameter client: The client; by default, ``HTTPClient/shared``, which requires an absolute URL.
     /// - Returns: The response, with the value of the request as its body.
     /// - Throws: The failure of the request.
     public func send(on client: HTTPClient = .shared) async throws(Failure) -> HTTPResponse<Success> {
@@ -151,8 +151,8 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - client: The client; by default ``HTTPClient/shared``, which requires an absolute URL.
-    ///   - decoder: Creates the decoder; by default the client's.
+    ///   - client: The client; by default, ``HTTPClient/shared``, which requires an absolute URL.
+    ///   - decoder: Creates the decoder; by default, the client's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.
     public func fetch<Value: Decodable & Sendable>(

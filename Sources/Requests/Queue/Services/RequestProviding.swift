@@ -26,7 +26,7 @@ public protocol RequestProviding: Sendable {
     /// The URL that the paths of requests are appended to; its own path and query are kept.
     var baseURL: URL { get }
 
-    /// Creates the request that all others are derived from; by default with only the URL and the method.
+    /// Creates the request from which all other requests are derived; by default, it has only the URL and the method.
     ///
     /// - Parameters:
     ///   - path: The path of the resource, including its slashes and, if present, its query. Values must be escaped.
@@ -78,10 +78,10 @@ extension RequestProviding {
     /// Creates a HEAD request, for the head of a response without its content.
     public func head(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .head) }
 
-    /// Creates an OPTIONS request, for the methods and options that a resource supports.
+    /// Creates an OPTIONS request, which queries the methods and options that a resource supports.
     public func options(_ path: HTTPRequest.Path) -> APIRequest<Self, Void> { request(at: path, using: .options) }
 
-    /// Creates a request for a path, which has already escaped its values.
+    /// Creates a request for a path whose values are already escaped.
     private func request(at path: HTTPRequest.Path, using method: HTTPMethod) -> APIRequest<Self, Void> {
         var request = request(to: path.text, using: method)
         if let failure = path.failure { request.http.fields.address = .invalid(failure) }

@@ -9,15 +9,15 @@ import Foundation
 /// participant joins the latest transfer with the same ``RequestFingerprint``, provided that this transfer is running,
 /// or ended after the participant registered. Otherwise, it starts a new transfer.
 ///
-/// A participant joins each transfer only once, because its next attempt needs another response. The next attempt
+/// A participant joins each transfer only once, because its next attempt needs a new response. The next attempt
 /// therefore joins a transfer that another participant's next attempt has begun, or starts a new transfer.
 ///
 /// This state machine has no side effects: its owner cancels the unneeded transfers after unlocking.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// The maximum number of ended transfers that are kept for participants that may still join.
     ///
-    /// There is a limit because requests with one identifier may differ when they are sent, and each kept response
-    /// holds its content.
+    /// Requests with the same identifier may still differ when they are sent, so a group may have many transfers, and
+    /// each kept response holds its content.
     static var maximumEndedTransfers: Int { 16 }
 
     /// The identity of a participant.
@@ -33,9 +33,9 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         /// The number of transfers that had ended when the participant registered.
         let endedTransfersAtRegistration: Int
         let limits: ResponseLimits
-        /// The number of the last transfer that the participant must not join, like all earlier ones.
-        var lastExcluded = 0
-        /// The numbers of the transfers that the participant has joined.
+        /// The ID of the latest transfer that the participant must not join; it must not join earlier transfers either.
+        var lastExcludedID = 0
+        /// The IDs of the transfers that the participant has joined.
         var joinedTransfers: Set<Int> = []
     }
 
@@ -45,21 +45,21 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let limits: ResponseLimits
         /// The participants that wait for the transfer.
         var waiting: Set<ParticipantID> = []
-        /// The number of transfers that had ended when this transfer did, including itself; `nil` while it is running.
+        /// The number of ended transfers, including this one, when this transfer ended; `nil` while it is running.
         var endNumber: Int?
     }
 
     private var participants: [ParticipantID: Participant] = [:]
-    /// The transfers that a participant waits for or may join, by their numbers.
+    /// The transfers that a participant waits for or may join, by ID; later transfers have greater IDs.
     private var entries: [Int: Entry] = [:]
-    /// The number of the latest transfer with each fingerprint, which is the only one that participants may join.
-    private var latestNumbers: [RequestFingerprint: Int] = [:]
+    /// The ID of the latest transfer with each fingerprint; participants may join only this transfer.
+    private var latestIDs: [RequestFingerprint: Int] = [:]
     /// The number of participants for each value of `endedTransfersAtRegistration`.
     private var participantsByRegistration: [Int: Int] = [:]
     /// The number of participants that haven't joined any transfer.
     private var unjoinedCount = 0
     private var endedTransferCount = 0
-    private var lastNumber = 0
+    private var lastID = 0
     /// The limits of new transfers: the maximum of the limits of all participants so far.
     private(set) var limits = ResponseLimits(head: 0, content: 0)
 
@@ -76,22 +76,25 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Restricts a participant to transfers that begin after this call.
     mutating func excludeExistingTransfers(_ participant: ParticipantID) {
-        participants[participant]?.lastExcluded = lastNumber
+        participants[participant]?.lastExcludedID = lastID
     }
 
-    /// Joins the latest transfer with a fingerprint, and returns it; `nil` if the participant needs a new transfer.
+    /// Adds the participant to the latest transfer with the given fingerprint, and returns that transfer.
+    ///
+    /// Returns `nil` if the participant needs a new transfer.
     mutating func join(_ fingerprint: RequestFingerprint, _ participant: ParticipantID) -> Transfer? {
-        guard let registered = participants[participant], let number = latestNumbers[fingerprint],
-            let entry = entries[number],
+        guard let registered = participants[participant], let id = latestIDs[fingerprint],
+            let entry = entries[id],
             entry.endNumber.map({ $0 > registered.endedTransfersAtRegistration }) ?? true,
-            number > registered.lastExcluded, entry.limits.covers(registered.limits),
-            !registered.joinedTransfers.contains(number)
+            id > registered.lastExcludedID, entry.limits.covers(registered.limits),
+            !registered.joinedTransfers.contains(id)
         else { return nil }
-        add(participant, in: number)
+        add(participant, in: id)
         return entry.transfer
     }
 
-    /// Joins an existing transfer if the participant may join it, and otherwise adds and joins a new transfer.
+    /// Adds the participant to the latest transfer with the given fingerprint if allowed, and otherwise to a new
+    /// transfer.
     ///
     /// - Parameters:
     ///   - fingerprint: The fingerprint of the request to be sent.
@@ -108,34 +111,34 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     ) -> (transfer: Transfer, unneeded: [UnneededTransfer])? {
         guard participants[participant] != nil else { return nil }
         if let transfer = join(fingerprint, participant) { return (transfer, []) }
-        lastNumber += 1
-        entries[lastNumber] = Entry(fingerprint: fingerprint, transfer: new, limits: limits)
-        latestNumbers[fingerprint] = lastNumber
-        add(participant, in: lastNumber)
+        lastID += 1
+        entries[lastID] = Entry(fingerprint: fingerprint, transfer: new, limits: limits)
+        latestIDs[fingerprint] = lastID
+        add(participant, in: lastID)
         return (new, removeUnneeded())
     }
 
-    private mutating func add(_ participant: ParticipantID, in number: Int) {
-        entries[number]?.waiting.insert(participant)
+    private mutating func add(_ participant: ParticipantID, in id: Int) {
+        entries[id]?.waiting.insert(participant)
         if participants[participant]?.joinedTransfers.isEmpty == true { unjoinedCount -= 1 }
-        participants[participant]?.joinedTransfers.insert(number)
+        participants[participant]?.joinedTransfers.insert(id)
     }
 
-    private func number(of transfer: Transfer) -> Int? {
+    private func id(of transfer: Transfer) -> Int? {
         entries.first { $0.value.transfer === transfer }?.key
     }
 
     /// Records that a transfer has ended, so that participants registered later don't join it.
     mutating func didEnd(_ transfer: Transfer) {
         endedTransferCount += 1
-        if let number = number(of: transfer) { entries[number]?.endNumber = endedTransferCount }
+        if let id = id(of: transfer) { entries[id]?.endNumber = endedTransferCount }
     }
 
     /// Records that a participant no longer waits for a transfer, and returns the transfers that nobody needs any
     /// longer.
     mutating func leave(_ transfer: Transfer, _ participant: ParticipantID) -> [UnneededTransfer] {
-        guard let number = number(of: transfer) else { return [] }
-        entries[number]?.waiting.remove(participant)
+        guard let id = id(of: transfer) else { return [] }
+        entries[id]?.waiting.remove(participant)
         return removeUnneeded()
     }
 
@@ -144,7 +147,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         guard let removed = participants.removeValue(forKey: participant) else { return [] }
         if removed.joinedTransfers.isEmpty { unjoinedCount -= 1 }
         // An operation that has its result waits for no transfer, even if its task hasn't noticed the result yet.
-        for number in removed.joinedTransfers { entries[number]?.waiting.remove(participant) }
+        for id in removed.joinedTransfers { entries[id]?.waiting.remove(participant) }
         let others = (participantsByRegistration[removed.endedTransfersAtRegistration] ?? 1) - 1
         participantsByRegistration[removed.endedTransfersAtRegistration] = others == 0 ? nil : others
         return removeUnneeded()
@@ -154,16 +157,16 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     private mutating func removeUnneeded() -> [UnneededTransfer] {
         let ended = entries.filter { $0.value.endNumber != nil }.keys.sorted()
         let oldestKept = ended.count > Self.maximumEndedTransfers ? ended[ended.count - Self.maximumEndedTransfers] : 0
-        let unneeded = entries.filter { number, entry in
+        let unneeded = entries.filter { id, entry in
             guard entry.waiting.isEmpty else { return false }
-            if entry.endNumber != nil, number < oldestKept { return true }
-            guard latestNumbers[entry.fingerprint] == number else { return true }
+            if entry.endNumber != nil, id < oldestKept { return true }
+            guard latestIDs[entry.fingerprint] == id else { return true }
             guard let end = entry.endNumber else { return unjoinedCount == 0 }
             return !participantsByRegistration.keys.contains { $0 < end }
         }
-        for (number, entry) in unneeded {
-            entries[number] = nil
-            if latestNumbers[entry.fingerprint] == number { latestNumbers[entry.fingerprint] = nil }
+        for (id, entry) in unneeded {
+            entries[id] = nil
+            if latestIDs[entry.fingerprint] == id { latestIDs[entry.fingerprint] = nil }
         }
         return unneeded.values.map { UnneededTransfer(transfer: $0.transfer, fingerprint: $0.fingerprint) }
     }

@@ -19,12 +19,13 @@ struct CoalescingInterceptor: Interceptor {
             SharedTransfer(request, through: next, for: attempt, limits) { [participant] in participant.didEnd($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
-        // An operation that has its result leaves the transfer itself, before `cancel()` returns. If the interceptor
-        // left at the same moment, the transfer might be cancelled too late, and be sent after `cancel()` has returned.
+        // Once the operation has its result, its participant leaves the transfer by itself, before `cancel()` returns.
+        // If the interceptor left at the same moment, the transfer might be cancelled too late, and be sent after
+        // `cancel()` has returned.
         defer { if attempt.operation.core.withLock({ $0.lifecycle.isRunning }) { participant.leave(transfer) } }
         if !isNew, transfer.retry == attempt.configuration.retry {
-            // The earlier attempts of the shared transfer were made for this operation, too, so they count as its own.
-            // It only joined too late to observe them.
+            // The earlier attempts of the shared transfer were made for this operation, too, so count them, although
+            // the operation joined too late to observe them.
             attempt.operation.record { $0.countAttempts(transfer.attemptNumber) }
         }
         return try await transfer.response(to: request, for: attempt, at: next)

@@ -18,7 +18,8 @@ final class CoalescingParticipant: OperationObserver {
 
     private struct Registration: Sendable {
         let key: Key
-        // Retained so that no other object gets the address of one of them during the registration.
+        // The queue and the transport, which the key identifies by their addresses. They are retained so that no other
+        // object gets these addresses during the registration.
         var retainedObjects: [any AnyObject & Sendable]
     }
 
@@ -80,8 +81,8 @@ final class CoalescingParticipant: OperationObserver {
             revision: queue.isClient ? environment.revision : nil
         )
         let id = ObjectIdentifier(self)
-        // Store the registration first, so that code that ends the operation from now on finds it, and leaves before it
-        // returns.
+        // Store the registration first. Code that ends the operation from now on then finds the registration, and
+        // leaves the group before it returns.
         registration.withLock { $0 = Registration(key: key, retainedObjects: [queue.queue, transport]) }
         Self.groups.withLock { $0[key, default: Group()].register(id, configuration.limits) }
         // A result that arrived in the meantime found no registered participant, so leave here.
@@ -170,7 +171,7 @@ extension AnyRequestOperation {
 /// The identity that separates the requests of one queue from all others.
 struct QueueIdentity: Sendable {
     let queue: any AnyObject & Sendable
-    /// Whether the queue belongs to a client, whose environments are all known by their revisions.
+    /// Whether the queue belongs to a client, all of whose environments have revisions.
     let isClient: Bool
 }
 

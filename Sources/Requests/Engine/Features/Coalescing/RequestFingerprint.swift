@@ -6,12 +6,12 @@ import Foundation
 /// Everything that determines the response to a request; requests with equal fingerprints over one transport share a
 /// transfer.
 ///
-/// Each option declares whether it is part of the fingerprint. A test does the same for each stored property of a
-/// request and of its configuration. A new property fails that test, because a request could get the response to a
-/// different request if the fingerprint lacked the property.
+/// Each option declares whether it is part of the fingerprint. For each stored property of a request and of its
+/// configuration, a test declares the same, and fails for a new property. If the fingerprint lacked a relevant
+/// property, a request could get the response to a different request.
 struct RequestFingerprint: Sendable, Hashable {
     /// Fields that identify requests in traces and logs; no response depends on them.
-    private static let tracing: Set<HTTPField.Name> = [
+    private static let tracingFields: Set<HTTPField.Name> = [
         "b3", "date", "request-id", "sentry-trace", "traceparent", "tracestate", "uber-trace-id",
         "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
         "x-cloud-trace-context", "x-correlation-id", "x-request-id",
@@ -23,7 +23,8 @@ struct RequestFingerprint: Sendable, Hashable {
         /// The redirect policy matters, because a redirect's content is truncated if it is followed, and complete
         /// otherwise.
         let redirect: RedirectPolicy
-        /// The caching policy isn't sent, but one of the operations that share a response stores it for all of them.
+        /// The caching policy isn't sent, but one of the operations that share a response stores the response for all
+        /// of them.
         let caching: ResponseCache.Policy
         let options: RequestOptions
 
@@ -62,7 +63,7 @@ struct RequestFingerprint: Sendable, Hashable {
         }
         method = request.method
         address = request.url.absoluteString
-        fields = request.headers.filter { $0.name.isSensitive || !Self.tracing.contains($0.name) }
+        fields = request.headers.filter { $0.name.isSensitive || !Self.tracingFields.contains($0.name) }
         timeout = request.timeout ?? configuration.timeout
         cachePolicy = request.cachePolicy
         usesCookies = configuration.options.usesCookies && request.usesCookies

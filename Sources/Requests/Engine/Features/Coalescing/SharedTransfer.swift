@@ -3,11 +3,12 @@
 
 import Foundation
 
-/// A transfer that several operations share, sent by a separate operation that continues the first one's run.
+/// A transfer that several operations share, sent by a separate operation that continues the run of the first
+/// operation.
 ///
 /// Each waiting operation has its own ``Transfer``, which uses this object as its transport. No matter when the
 /// operation joins, its transfer receives all events from the beginning, and processes them independently. The shared
-/// operation is paused while all waiting transfers are paused, and has the highest of their priorities.
+/// operation is paused while all waiting transfers are paused, and has the highest priority of the waiting operations.
 final class SharedTransfer: HTTPTransport {
     /// A transfer that waits for the events.
     private struct Member: Sendable {
@@ -17,7 +18,7 @@ final class SharedTransfer: HTTPTransport {
         var isReceiving = false
         var isPaused = false
         var isCancelled = false
-        /// Whether the member has received the end.
+        /// Whether the member has received the end event.
         var isOver = false
     }
 
@@ -39,7 +40,7 @@ final class SharedTransfer: HTTPTransport {
         var waitingOperations: [ObjectIdentifier: AnyRequestOperation] = [:]
         var pauseFlag = LatestFlag()
         var isCancelled = false
-        /// Whether a member has already been told to store the response.
+        /// Whether a member has already been chosen to store the response.
         var isStored = false
 
         /// Returns the next event for a member; `nil` if there is none yet, or if another thread is delivering to the
@@ -60,20 +61,21 @@ final class SharedTransfer: HTTPTransport {
             return Delivery(event: event, member: member)
         }
 
-        /// Records that a member has received an event, and removes the member after the last one.
+        /// Records that a member has received an event, and removes the member after the last event.
         mutating func didDeliver(to id: Int) {
             members[id]?.isReceiving = false
             if members[id]?.isOver == true { members[id] = nil }
         }
 
-        /// Returns whether to pause or resume the operation; `nil` if neither, or if another thread is doing so.
+        /// Returns whether to pause or resume the operation; `nil` if nothing must change, or if another thread is
+        /// changing it.
         mutating func nextPause() -> (operation: SubrequestOperation, isPaused: Bool)? {
             guard let operation else { return nil }
             return pauseFlag.next(!members.isEmpty && members.values.allSatisfy(\.isPaused)).map { (operation, $0) }
         }
     }
 
-    /// Creates the shared operation; the closure returns the operation's priority.
+    /// Creates the shared operation; the `urgency` closure returns the operation's priority.
     private typealias OperationFactory = @Sendable (_ urgency: @escaping @Sendable () -> Int) -> SubrequestOperation
 
     /// The number of the attempt that created the transfer.
@@ -139,8 +141,8 @@ final class SharedTransfer: HTTPTransport {
         let (content, error): (Data, RequestError?) =
             switch outcome {
             case .success(let response): (response.body, nil)
-            // The error of the transfer doesn't name the request of the shared operation: each waiting operation has
-            // its own.
+            // The error of the transfer doesn't name the shared operation's request, because each waiting operation has
+            // its own request.
             case .failure(let error): (record.content, record.last?.record.error ?? error)
             }
         var events: [TransferEvent] = content.isEmpty ? [] : [.data(content)]
@@ -192,7 +194,7 @@ final class SharedTransfer: HTTPTransport {
     /// No capabilities, because the members are notified one after the other.
     var capabilities: TransportCapabilities { [] }
 
-    /// Adds a transfer, which receives the events from the beginning; the first one begins the shared operation.
+    /// Adds a transfer, which receives the events from the beginning; the first transfer starts the shared operation.
     func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
