@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Counts unfinished operations, and reports when the first one begins and when the last one ends.
+/// Counts unfinished operations, and reports when the count rises from zero and when it returns to zero.
 ///
 /// The monitor is intended for activity indicators:
 ///
@@ -44,7 +44,7 @@ public final class ActivityMonitor: EventMonitor {
         var isReportedActive = false
         var isReporting = false
 
-        /// Returns the activity to report; `nil` if it was reported, or if another thread is reporting.
+        /// Returns the activity to report; `nil` if it was already reported, or if another thread is reporting it.
         mutating func next() -> Bool? {
             guard !isReporting, isReportedActive == operations.isEmpty else { return nil }
             (isReporting, isReportedActive) = (true, !operations.isEmpty)

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An exchange in the HTTP archive format (HAR 1.2), whichever recorder captured it.
+/// A request and its response in the HTTP archive format (HAR 1.2), no matter which recorder captured them.
 package struct ArchiveEntry: Sendable {
     package var started: Date
     package var method: HTTPMethod
@@ -35,7 +35,7 @@ package struct ArchiveEntry: Sendable {
     }
 
     /// Returns an archive of entries, in their order.
-    package static func log(_ entries: [ArchiveEntry], redacts: Bool) -> JSONValue {
+    package static func archive(_ entries: [ArchiveEntry], redacts: Bool) -> JSONValue {
         [
             "log": [
                 "version": "1.2",
@@ -152,7 +152,7 @@ package struct ArchiveEntry: Sendable {
     }
 
     private static func text(_ data: Data, type: String?) -> String? {
-        // A reader would use the charset of the type, and get different bytes.
+        // A reader of the archive would encode the text in the charset of the type, and get different bytes.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.charset
         if let charset, !["utf-8", "utf8"].contains(charset.lowercased()) { return nil }
         guard let text = String(utf8: data) else { return nil }
@@ -164,7 +164,7 @@ package struct ArchiveEntry: Sendable {
 
     private static let phases = ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"]
 
-    /// The microseconds of each phase that happened; the connection phase includes TLS.
+    /// The duration in microseconds of each phase that occurred; the connection phase includes TLS.
     private var timings: [String: Int64] {
         var timings: [String: Int64] = ["send": 0, "wait": 0, "receive": 0]
         for (phase, range) in metrics.periods {

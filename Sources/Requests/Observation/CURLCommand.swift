@@ -16,7 +16,7 @@ struct CURLCommand {
     private let redacts: Bool
     private let isOneLine: Bool
     private var options: [String] = []
-    private var source: String?
+    private var pipedCommands: String?
 
     /// - Parameters:
     ///   - request: A request that is ready to send.
@@ -35,7 +35,7 @@ struct CURLCommand {
 
     var text: String {
         let command = (["curl"] + options).joined(separator: isOneLine ? " " : " \\\n  ")
-        return source.map { "\($0) | \(command)" } ?? command
+        return pipedCommands.map { "\($0) | \(command)" } ?? command
     }
 
     private mutating func addMethod() {
@@ -109,7 +109,7 @@ struct CURLCommand {
     }
 
     private mutating func pipe(_ commands: String) {
-        source = "{ \(commands); }"
+        pipedCommands = "{ \(commands); }"
         options.append("--data-binary @-")
         options.append("--header 'Expect:'")
     }

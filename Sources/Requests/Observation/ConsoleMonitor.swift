@@ -23,7 +23,7 @@ import Foundation
 /// ```
 ///
 /// The number on each line is ``OperationEvent/Info/id``, followed by a period and the number of the transfer. Values
-/// whose names mark them as secrets are redacted; the article *Observing requests* has the rule. Strings from a server
+/// whose names mark them as secrets are redacted; the article *Observing requests* explains how. Strings from a server
 /// or a user are printed on one line, with control characters escaped, so that they can't forge a line or control a
 /// terminal.
 public struct ConsoleMonitor: EventMonitor {

@@ -31,8 +31,8 @@ import Foundation
 /// During a transfer, any number of `informational response received` may precede the response, and one
 /// `trailers received` may follow it, if the transport reports them.
 ///
-/// A pair of `authentication started` and `authentication ended` may come between transfers, before the first one, and
-/// before a retry is scheduled.
+/// A pair of `authentication started` and `authentication ended` may come between transfers, before the first transfer,
+/// and before a retry is scheduled.
 ///
 /// - `operationCreated` comes exactly once, and first. `operationEnded` comes exactly once, and last, even for an
 ///   operation that never starts.
@@ -47,8 +47,8 @@ import Foundation
 ///   value. Unless the operation is cancelled in the meantime, it finishes after this event, and dependent operations
 ///   begin after it.
 /// - Operations that share a transfer don't report it. The transfer belongs to a separate operation, which is on no
-///   queue. `operationJoined` names that operation to each waiting operation, at most once. If the request turns out
-///   not to be shareable, the waiting operations send and report their own transfers. A response from a
+///   queue. Each waiting operation reports that operation with `operationJoined`, at most once. If the request turns
+///   out not to be shareable, the waiting operations send and report their own transfers. A response from a
 ///   ``ResponseCache`` isn't a transfer either.
 /// - Events of different operations come in any order, and simultaneously on several threads.
 ///
@@ -86,7 +86,7 @@ extension EventMonitor where Self == ClosureMonitor {
 }
 
 extension EventMonitor {
-    /// Returns a monitor that calls this one on a queue, such as the main queue, rather than on the library's threads.
+    /// Returns a monitor that calls this monitor on a queue, such as the main queue, instead of the library's threads.
     ///
     /// The calls for an operation keep their order, even on a concurrent queue, because they come one at a time. If the
     /// monitor is too slow, the calls accumulate.
@@ -102,7 +102,8 @@ extension EventMonitor where Self == ClosureMonitor {
     /// Use this monitor for code that has no other way to observe operations. The object of a notification is the
     /// ``OperationEvent/Info``. When an operation ends, the `userInfo` of the notification has its
     /// ``OperationEvent/Outcome`` under the key ``OperationEvent/Outcome/userInfoKey``. Notifications are posted on the
-    /// library's threads, so observe them on your own queue. An operation that never starts posts only its end.
+    /// library's threads, so observe them on your own queue. For an operation that never starts, only the end is
+    /// posted.
     ///
     /// - Parameter center: The notification center; `NotificationCenter.default` by default.
     /// - Returns: The monitor.
@@ -138,7 +139,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// The monitors of the operation, in addition to those of the environment.
+    /// The monitors of the operation, in addition to the environment's monitors.
     public var monitors: [any EventMonitor] {
         get { self[list: Monitors.self] }
         set { self[list: Monitors.self] = newValue }

@@ -7,7 +7,7 @@ extension OperationEvent {
     /// Two values with the same ``id`` are equal, because they describe the same operation. A later value may contain
     /// more information.
     public struct Info: Sendable, Identifiable {
-        /// The number of the operation, unique in this process; later operations have larger numbers.
+        /// The ID of the operation: a number that is unique in this process, and larger for later operations.
         public let id: UInt64
         /// The identifier of the request; empty before there is a request.
         ///
@@ -31,7 +31,7 @@ extension OperationEvent {
         /// Creates a description of an operation.
         ///
         /// - Parameters:
-        ///   - id: The number of the operation, for tests of monitors; by default the next free number.
+        ///   - id: The ID of the operation, for tests of monitors; by default, the next free ID.
         ///   - identifier: The identifier of the request; empty, the default, if there is no request yet.
         ///   - tag: The display name of the request.
         ///   - requestType: The name of the request's type.
@@ -85,19 +85,19 @@ private struct LazyString: Sendable {
 }
 
 extension OperationEvent.Info: Hashable {
-    /// Returns whether both describe the same operation.
+    /// Returns whether both values describe the same operation.
     public static func == (lhs: OperationEvent.Info, rhs: OperationEvent.Info) -> Bool {
         lhs.id == rhs.id
     }
 
-    /// Hashes the number.
+    /// Hashes the ID.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
     }
 }
 
 extension OperationEvent.Info: CustomStringConvertible {
-    /// The number, the type and the tag, such as `#3 GetUser “profile”`, on one line without secrets.
+    /// The ID, the type and the tag, such as `#3 GetUser “profile”`, on one line without secrets.
     public var description: String {
         let name = tag.map { " “\($0.shortened())”" } ?? ""
         return "#\(id) \(requestType.shortened())\(name)"

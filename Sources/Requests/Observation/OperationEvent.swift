@@ -13,7 +13,8 @@ public enum OperationEvent: Sendable {
     case transferStarted(OperationEvent.Transfer)
     /// The head of the final response was received, and its content follows.
     case responseStarted(HTTPResponseHead, OperationEvent.Transfer)
-    /// An informational response was received before the final one, such as 103 (Early Hints) with links to resources.
+    /// An informational response was received before the final response, such as 103 (Early Hints) with links to
+    /// resources.
     ///
     /// Transports that don't see informational responses, such as a `URLSession`, report none.
     case informationalResponseReceived(HTTPResponseHead, OperationEvent.Transfer)
@@ -64,7 +65,7 @@ extension OperationEvent {
     public enum Outcome: Sendable {
         /// The operation has a value.
         case success
-        /// The operation failed; an error of any other type is the underlying error of the ``RequestError``.
+        /// The operation failed. An error that isn't a ``RequestError`` is wrapped in one, as its underlying error.
         case failure(RequestError)
         /// The operation was cancelled, which isn't an error.
         case cancelled

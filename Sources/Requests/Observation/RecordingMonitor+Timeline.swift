@@ -35,7 +35,7 @@ extension RecordingMonitor {
             public let contentLength: Int64?
             /// The time at which the transfer started.
             public let start: Duration
-            /// The time at which the transfer ended; `nil` before its end.
+            /// The time at which the transfer ended; `nil` for a running transfer.
             public internal(set) var end: Duration?
             /// The request and its outcome, without contents, and without credentials that are added later.
             public internal(set) var record: TransferRecord

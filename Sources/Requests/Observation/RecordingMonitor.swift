@@ -21,7 +21,7 @@ public final class RecordingMonitor: EventMonitor {
 
     private struct State: Sendable {
         let start: Date
-        /// The time of the last event, so that no transfer has a negative duration after the clock is set back.
+        /// The time of the last event; later times are never earlier, even if the clock is set back.
         var latest = Duration.zero
         var transfers: [RecordingMonitor.Timeline.Transfer] = []
         var forgotten = 0
@@ -48,8 +48,9 @@ public final class RecordingMonitor: EventMonitor {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of transfers; 1,000 by default, and at least one. A new transfer replaces the
-    ///     oldest one, whether that has ended or not.
-    ///   - now: Returns the current time. If it goes back, recorded times stay the same.
+    ///     oldest transfer, whether that has ended or not.
+    ///   - now: Returns the current time. If the clock is set back, the recorded time stands still until the clock
+    ///     catches up.
     public init(limit: Int = 1000, now: @escaping @Sendable () -> Date = { Date() }) {
         state = Locked(State(start: now()))
         self.limit = max(1, limit)
@@ -87,7 +88,8 @@ public final class RecordingMonitor: EventMonitor {
         case .transferStarted(let transfer):
             state.withLock { state in
                 state.transfers.append(.init(transfer, of: operation, at: state.time(at: date)))
-                // Remove old transfers in batches, so that the cost of each transfer doesn't depend on their number.
+                // Remove old transfers in batches, so that the cost of each transfer doesn't depend on the number of
+                // recorded transfers.
                 let surplus = state.transfers.count - limit
                 guard surplus > limit else { return }
                 state.transfers.removeFirst(surplus)
@@ -121,7 +123,7 @@ extension RecordingMonitor.Timeline.Transfer {
         self.operation = operation
         end = time
         self.record.response = record.response ?? self.record.response
-        // Keep only the code and the phase, because the error may have contents, and all previous transfers.
+        // Keep only the code and the phase, because the error may contain bodies, and all previous transfers.
         self.record.error = record.error.map { RequestError($0.code, phase: $0.phase) }
         self.record.metrics = record.metrics
     }

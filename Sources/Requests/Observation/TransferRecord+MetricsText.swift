@@ -44,9 +44,9 @@ extension TransferRecord.Metrics {
 extension TransferRecord.Metrics {
     typealias Period = (phase: Phase?, range: Range<Duration>)
 
-    /// The known phases in their order, without gaps and overlaps.
+    /// The known phases in their order, without gaps or overlaps.
     ///
-    /// Each phase starts where the previous one ends. The phase is `nil` for a period of which only the end is known.
+    /// Each phase starts where the previous phase ends. The phase is `nil` for a period of which only the end is known.
     var periods: [Period] {
         let total = max(.zero, end ?? .zero)
         var begin = Duration.zero
@@ -58,7 +58,7 @@ extension TransferRecord.Metrics {
         }
     }
 
-    /// Returns periods as a bar, in which each of them has at least one column.
+    /// Returns periods as a bar, in which each period has at least one column.
     static func bar(
         of periods: [Period],
         from start: Duration = .zero,

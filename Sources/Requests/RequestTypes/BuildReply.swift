@@ -1,12 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The reply of a request's completion handler, which can be awaited.
+/// Awaits the request or the error that is passed to the completion handler of a `makeURLRequest`.
 ///
-/// Only the handler retains it. If the handler is released without a call, the `deinit` replies, because the operation
-/// would otherwise never end.
+/// Only the handler retains this object. If the handler is released without being called, the `deinit` ends the wait,
+/// because the operation would otherwise never finish.
 final class BuildReply: Sendable {
-    /// The result; `nil` if the handler was released without a call.
+    /// The result; `nil` if the handler was released without being called.
     private let reply = OneShot<Result<HTTPRequest, any Error>?>()
 
     deinit {
@@ -36,7 +36,7 @@ final class BuildReply: Sendable {
         throw RequestError(.invalidRequest, phase: .building, reason: reason)
     }
 
-    // The function is separate so that the handler isn't retained while the caller waits.
+    // A separate function, because the caller must not retain the handler while it waits.
     @inline(never)
     private static func begin(
         _ make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void

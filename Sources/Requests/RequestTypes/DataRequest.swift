@@ -21,7 +21,7 @@ public protocol DataRequest: NetworkRequest {
     /// - Throws: The failure of the request.
     func processData(_ data: Data) throws -> Success
 
-    /// Creates the value from the entire response, for requests that need its status or headers; by default only from
+    /// Creates the value from the entire response, for requests that need its status or headers; by default, only from
     /// its content.
     ///
     /// - Throws: The failure of the request.
@@ -49,7 +49,7 @@ open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendab
     /// - Throws: Any error that the request throws.
     open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
         guard let request else { return try super.process(response) }
-        // The task may have inherited the decoder of another request, which added this one while processing its own
+        // The task may have inherited the decoder of another request, which added this request while processing its own
         // response.
         if response.notes.makeDecoder == nil, InheritedDecoder.make == nil { return try request.process(response) }
         return try InheritedDecoder.$make.withValue(response.notes.makeDecoder) { try request.process(response) }

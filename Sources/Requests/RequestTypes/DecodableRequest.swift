@@ -17,7 +17,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// Empty content is an error of code `emptyResponse`. If `Success` is an optional, empty content is decoded as `nil`.
+/// Empty content fails with the code `emptyResponse`. If `Success` is an optional, empty content is decoded as `nil`.
 public protocol DecodableRequest: DataRequest where Success: Decodable {
     /// The type of the operation: ``DecodableOperation``, unless the request specifies a subclass.
     associatedtype OperationType = DecodableOperation<Self>
@@ -46,23 +46,23 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     /// below. If the request has its own decoder, such as a `PropertyListDecoder`, the strategies aren't used.
     var decoder: ContentDecoder { get }
 
-    /// The path of keys to the value to decode, such as `data.user`, from the outside in, separated by dots.
+    /// The key path of the value to decode, outermost key first and separated by dots, such as `data.user`.
     ///
     /// A number is an index into an array. `nil`, the default, decodes the entire content.
     var keyPath: ContentKeyPath { get }
 
-    /// The strategy for keys; `nil`, the default, is the decoder's own.
+    /// The strategy for keys; `nil`, the default, uses the decoder's strategy.
     var keyDecodingStrategy: KeyStrategy { get }
-    /// The strategy for dates; `nil`, the default, is the decoder's own.
+    /// The strategy for dates; `nil`, the default, uses the decoder's strategy.
     var dateDecodingStrategy: DateStrategy { get }
-    /// The strategy for binary data; `nil`, the default, is the decoder's own.
+    /// The strategy for binary data; `nil`, the default, uses the decoder's strategy.
     var dataDecodingStrategy: DataStrategy { get }
-    /// The strategy for infinity and NaN; `nil`, the default, is the decoder's own.
+    /// The strategy for infinity and NaN; `nil`, the default, uses the decoder's strategy.
     var nonConformingFloatDecodingStrategy: FloatStrategy { get }
 }
 
 extension DecodableRequest where ContentKeyPath == String? {
-    /// No key path, so that the entire content is decoded.
+    /// `nil`, which decodes the entire content.
     public var keyPath: String? { nil }
 }
 
@@ -102,26 +102,26 @@ extension DecodableRequest where ContentDecoder == JSONDecoder {
     }
 }
 
-// Because of the constraint, a type that can't decode content fails to compile. Otherwise Swift would silently ignore
-// it in favour of the JSON default.
+// Because of the constraint, a `decoder` whose type can't decode content fails to compile. Otherwise, Swift would
+// silently ignore that property in favour of the JSON default.
 extension DecodableRequest where ContentDecoder: BodyDecoder {
-    /// Decodes the content of a response; a 304 response to a conditional request has none.
+    /// Decodes the content of a response; a 304 response to a conditional request has no content.
     ///
-    /// - Throws: Any error that ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
+    /// - Throws: Any error that ``processData(_:)`` throws, or a ``RequestError`` with the code `notModified`.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
         try processData(response.content(for: Success.self))
     }
 
     /// Decodes the content.
     ///
-    /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
+    /// - Throws: A `DecodingError`, or a ``RequestError`` with the code `emptyResponse`.
     public func processData(_ data: Data) throws -> Success {
         try decoder.decode(Success.self, fromContent: data, atKeyPath: keyPath.asOptional)
     }
 }
 
-/// The operation of a ``DecodableRequest``, which sets `Accept` to the media types of its decoder if the request has
-/// none.
+/// The operation of a ``DecodableRequest``, which adds an `Accept` field with the decoder's media types if it is
+/// missing.
 // Sendable: a subclass of `Operation` must restate the conformance. This class adds nothing.
 open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked Sendable {
     /// Sets `Accept` to the media types that the decoder reads, unless the request has the field.

@@ -52,9 +52,9 @@ public typealias Put<Success: Sendable> = TypedRequest<HTTPMethod.Put, Success>
 public typealias Patch<Success: Sendable> = TypedRequest<HTTPMethod.Patch, Success>
 /// A DELETE request, which removes the resource.
 public typealias Delete<Success: Sendable> = TypedRequest<HTTPMethod.Delete, Success>
-/// A HEAD request, whose response is that of a GET without the content.
+/// A HEAD request, whose response is like a GET response, but without the content.
 public typealias Head<Success: Sendable> = TypedRequest<HTTPMethod.Head, Success>
-/// An OPTIONS request, for the methods and options that the resource supports.
+/// An OPTIONS request, which queries the methods and options that the resource supports.
 public typealias Options<Success: Sendable> = TypedRequest<HTTPMethod.Options, Success>
 
 extension HTTPMethod {
@@ -83,7 +83,7 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     /// No value can change the structure of the path; see ``HTTPRequest/Path`` for how values are escaped.
     ///
     /// - Parameters:
-    ///   - path: The path; by default that of the base URL itself.
+    ///   - path: The path; by default, the path of the base URL itself.
     ///   - segments: Segments that are appended to the path; each value becomes exactly one segment, whatever it
     ///     contains.
     ///   - decoder: Creates the value from the response.
@@ -102,7 +102,8 @@ extension TypedRequest where Tag: HTTPMethod.Tag {
     /// ```
     ///
     /// A `URL` is used unchanged. An absolute URL bypasses the base URL. The request still inherits the client's
-    /// settings, but the client's credentials and query parameters only at the origin of the base URL.
+    /// settings. It inherits the client's credentials and query parameters only if the URL has the origin of the base
+    /// URL.
     @_disfavoredOverload
     public init(
         _ path: some HTTPRequest.Path.Convertible,

@@ -26,7 +26,7 @@ extension ModifiableRequest {
         options { $0.validators.append(validator) }
     }
 
-    /// Returns a copy with a closure as an additional validator; an error that it throws is the failure of the request.
+    /// Returns a copy with a closure as an additional validator; an error that the closure throws fails the request.
     public func validating(_ body: @escaping @Sendable (HTTPResponse<Data>) throws -> Void) -> Self {
         validating { response, _ in
             try body(response)
@@ -97,7 +97,7 @@ extension ModifiableRequest {
     ///
     /// The copy bypasses all interceptors that add credentials. It doesn't wait for their refreshes, and a rejection by
     /// the server is an ordinary failure. An `Authorization` field of the environment is also omitted. Credentials of
-    /// the request itself stay, such as those of ``authenticated(with:)``.
+    /// the request itself stay, such as the credentials of ``authenticated(with:)``.
     public func unauthenticated() -> Self { options { $0.isUnauthenticated = true } }
 
     /// Returns a copy without a field that the environment sets for every request, such as `User-Agent`.

@@ -12,11 +12,11 @@ import Foundation
 ///     .retry(limit: 2)
 /// ```
 ///
-/// Repeated calls of `headers`, `query` and `validating` add up, so that previous values are kept. Modifiers that
-/// replace all previous values begin with `replacing`: ``replacingHeaders(_:)``, ``replacingQuery(_:)``.
+/// Repeated calls of `headers`, `query` and `validating` add to the previous values. Modifiers that replace all
+/// previous values begin with `replacing`: ``replacingHeaders(_:)``, ``replacingQuery(_:)``.
 ///
 /// ``TypedRequest``, ``HTTPRequest`` and ``Download`` conform to this protocol. Your own request types, of any kind,
-/// get all modifiers if they conform too and store their options. They keep their type and their operation:
+/// get all modifiers if they conform, too, and store their options. The copies keep the type and its operation:
 ///
 /// ```swift
 /// struct RecipeRequest: DecodableRequest, ModifiableRequest {
@@ -31,7 +31,7 @@ import Foundation
 /// The changes of modifiers to such a request are applied when it is built. Its `identifier` doesn't include them
 /// unless the type is a ``RequestConvertible``.
 public protocol ModifiableRequest: Sendable {
-    /// The options that override those of the environment.
+    /// The options, which override the environment's options.
     var options: RequestOptions { get set }
 
     /// Changes the request; by default, records the change in the ``options``, to be applied when the request is built.
@@ -81,8 +81,8 @@ extension ModifiableRequest {
     /// }
     /// ```
     ///
-    /// If you call it several times, the last field of a name wins. A name that occurs twice in one builder is sent
-    /// twice.
+    /// If you call the method several times, the last field with a name wins. A name that occurs twice in one builder
+    /// is sent twice.
     public func headers(@HTTPHeaders.Builder _ headers: () -> HTTPHeaders) -> Self { self.headers(headers()) }
 
     /// Returns a copy with a header field, which replaces the existing fields of its name.
@@ -141,8 +141,8 @@ extension ModifiableRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: The value, which is encoded when the request is sent. Its top level must have names. An error that it
-    ///     throws is the failure of the request.
+    ///   - value: The value, which is encoded when the request is sent. At its top level, it must encode into a keyed
+    ///     container. An encoding error fails the request.
     ///   - encoder: Determines how lists, dates and other values are encoded; `nil`, the default, uses the
     ///     environment's ``RequestEnvironment/Settings/queryEncoder``.
     /// - Returns: The copy.
@@ -162,7 +162,8 @@ extension ModifiableRequest {
         }
     }
 
-    /// Returns a copy with one query parameter, which replaces all of its name, including those in the URL.
+    /// Returns a copy with one query parameter, which replaces all parameters with its name, including those in the
+    /// URL.
     ///
     /// ```swift
     /// let next = request.replacingQuery("offset", 50)
@@ -190,9 +191,8 @@ extension ModifiableRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: The value, which is encoded when the request is sent. An error that it throws is the failure of the
-    ///     request.
-    ///   - encoder: The encoder; by default that of the environment, or one that sorts the keys.
+    ///   - value: The value, which is encoded when the request is sent. An encoding error fails the request.
+    ///   - encoder: The encoder; by default, the environment's encoder, or else an encoder that sorts keys.
     /// - Returns: The copy.
     @_disfavoredOverload
     public func body(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> Self {
@@ -242,9 +242,8 @@ extension ModifiableRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - encoder: Creates an encoder for each attempt; by default one that sorts keys.
-    ///   - body: Builds the content, which is encoded when the request is sent. An error that the encoder throws is the
-    ///     failure of the request.
+    ///   - encoder: Creates an encoder for each attempt; by default, an encoder that sorts keys.
+    ///   - body: Builds the content, which is encoded when the request is sent. An encoding error fails the request.
     /// - Returns: The copy.
     public func body(
         encoder: (@Sendable () -> JSONEncoder)? = nil,

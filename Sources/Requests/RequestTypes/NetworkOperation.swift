@@ -42,7 +42,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The settings that the operation inherits.
     public final var environment: RequestEnvironment { configuration.environment }
 
-    /// The identifier of the request; `nil` until it has been created from the result of another operation.
+    /// The identifier of the request; `nil` if the request depends on another operation's result and isn't created yet.
     public final override var identifier: String? { request?.identifier }
 
     // MARK: For subclasses
@@ -104,7 +104,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         }
     }
 
-    /// Cancels the operation, and passes on a resume token for a download.
+    /// Cancels the operation, and passes a resume token to the completion if the operation is a download.
     ///
     /// The token is `nil` for every other kind of request, and if there is nothing to resume.
     ///
@@ -117,10 +117,11 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Finishes with a failure, and adds all known details of the request and the response.
     final func fail(_ failure: RunFailure) {
-        // Details are added only if the failure becomes the result, because the operation may already have another one.
+        // Details are added only if the failure becomes the result, because the operation may already have another
+        // result.
         complete {
             let error = recordFailure(failure)
-            // Errors that the request has thrown itself stay unchanged, for its `mapError`.
+            // Leave errors that the request has thrown itself unchanged, because its `mapError` expects them.
             let isCallerError = failure.isCallerError && R.Failure.self != RequestError.self
             return Box(Outcome.failure(mapError(isCallerError ? failure.error : error)))
         }

@@ -8,8 +8,8 @@ import Foundation
 /// You rarely need to conform to this protocol directly. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest``
 /// define how the value is created from the content, and each of them has its own operation.
 public protocol NetworkRequest: Request {
-    /// The type of operation that runs the request. Each refining protocol has its own; a request may specify a
-    /// subclass.
+    /// The type of operation that runs the request. Each refining protocol has its own operation type; a request may
+    /// specify a subclass.
     associatedtype OperationType: NetworkOperation<Self>
 
     /// The type of the accepted statuses: any sequence of `Int` or ``HTTPStatus``.
@@ -17,30 +17,31 @@ public protocol NetworkRequest: Request {
 
     /// The accepted statuses; 200 to 299 by default.
     ///
-    /// Any other status is an error of code `unacceptableStatus`, which contains the response. A 304 response to a
-    /// conditional request is also accepted.
+    /// Any other status fails the request with the code `unacceptableStatus`; the error contains the response. A 304
+    /// response to a conditional request is also accepted.
     ///
     /// The value is an array, a set or a range of `Int` or ``HTTPStatus``; a property of another type doesn't compile.
     var validHTTPStatusCodes: ValidHTTPStatusCodes { get }
 
-    /// The codes of the accepted statuses. Don't implement it; declare ``validHTTPStatusCodes`` instead.
+    /// The codes of the accepted statuses. Don't implement this property; declare ``validHTTPStatusCodes`` instead.
     var validStatusCodes: [Int] { get }
 
-    /// The options that override those of the environment; none by default.
+    /// The options, which override the environment's options; none by default.
     var options: RequestOptions { get }
 
-    /// The options, combined with those of the requests that define this one. Don't implement it; declare ``options``
-    /// instead.
+    /// The options, combined with the options of the requests that define this request.
+    ///
+    /// Don't implement this property; declare ``options`` instead.
     var resolvedOptions: RequestOptions { get }
 
     /// Creates the request to send, and passes it to `completion`, immediately or later, from any thread.
     ///
     /// Called once for every attempt. Only the first call of the completion counts. If the completion is released
-    /// without a call, the operation fails. If it is retained forever, the operation waits until its deadline or a
-    /// cancellation.
+    /// without being called, the operation fails. If the completion is retained forever, the operation waits until its
+    /// deadline or a cancellation.
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void)
 
-    /// Creates the request to send as an ``HTTPRequest``; by default from ``makeURLRequest(completion:)``.
+    /// Creates the request to send as an ``HTTPRequest``; by default, from ``makeURLRequest(completion:)``.
     ///
     /// Implement this method instead if a `URLRequest` can't represent the request. Examples are repeated headers, a
     /// file body, and a stream that can be opened again.
@@ -59,7 +60,7 @@ extension NetworkRequest where ValidHTTPStatusCodes == [Int] {
 }
 
 // The associated type is unconstrained so that a property of the wrong type fails to compile, because none of these
-// extensions applies to it. Otherwise Swift would silently ignore the property in favour of the default.
+// extensions applies to it. Otherwise, Swift would silently ignore the property in favour of the default.
 
 extension NetworkRequest where ValidHTTPStatusCodes: Sequence<Int> {
     /// The codes of the accepted statuses.
@@ -90,7 +91,7 @@ extension NetworkRequest {
 
     /// Creates the request to send, and applies the changes that modifiers have recorded in the options.
     ///
-    /// The changes are applied only here, once, before those for a later page or a reconnection.
+    /// The changes are applied only here, once, before the changes for a later page or a reconnection.
     package func makeHTTPRequest(
         in environment: RequestEnvironment,
         changedBy options: RequestOptions,

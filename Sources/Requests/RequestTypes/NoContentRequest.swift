@@ -16,18 +16,19 @@ public protocol NoContentRequest: DataRequest where Success == Void {
     /// The type of the operation: ``NoContentOperation``, unless the request specifies a subclass.
     associatedtype OperationType = NoContentOperation<Self>
 
-    /// Whether content is an error of code `unexpectedBody`; `true` by default. With `false`, content is ignored.
+    /// Whether content fails the request with the code `unexpectedBody`; `true` by default. With `false`, content is
+    /// ignored.
     var shouldEnforceNoContent: Bool { get }
 }
 
 extension NoContentRequest {
-    /// True, so that content is an error.
+    /// `true`, which makes content an error.
     public var shouldEnforceNoContent: Bool { true }
 
     /// Checks that there is no content, without decoding it.
     ///
-    /// - Throws: A ``RequestError`` of code `unexpectedBody` if there is content and the request doesn't allow it.
-    ///   Missing content isn't an error.
+    /// - Throws: A ``RequestError`` with the code `unexpectedBody` if there is content and the request doesn't allow
+    ///   it. Missing content isn't an error.
     public func processData(_ data: Data) throws {
         guard data.isEmpty || !shouldEnforceNoContent else {
             throw RequestError(.unexpectedBody, phase: .decoding, reason: "\(data.count) bytes of content")

@@ -15,7 +15,7 @@
 /// ```
 ///
 /// Two requests are equal if they have the same type and identifier; ``RequestQueue/requestCurrentlyExecuting(_:)``
-/// uses this.
+/// relies on this.
 public protocol Request<Success, Failure>: Sendable, Hashable {
     /// The type of the request's value.
     associatedtype Success: Sendable
@@ -23,7 +23,7 @@ public protocol Request<Success, Failure>: Sendable, Hashable {
     /// type of your own.
     associatedtype Failure: Error = any Error
 
-    /// Distinguishes the request from others of its type. Include everything that changes the sent request.
+    /// Distinguishes the request from other requests of its type. Include everything that changes the sent request.
     var identifier: String { get }
 
     /// Converts any error to the request's error type.
@@ -40,7 +40,7 @@ extension Request where Failure == any Error {
 }
 
 extension Request where Failure == RequestError {
-    /// Returns a ``RequestError`` unchanged, and wraps any other error in one.
+    /// Returns a ``RequestError`` unchanged, and wraps any other error in a ``RequestError``.
     public func mapError(_ error: any Error) -> Failure { RequestError(error) }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 /// A request that consists of the HTTP request to send and the decoder of its response.
 ///
 /// `TypedRequest` and ``HTTPRequest`` are ready-made requests of this kind. Declare a type of your own if a request
-/// deserves one, and group such types with protocols that inherit from this one:
+/// deserves one, and group such types with protocols that inherit from this protocol:
 ///
 /// ```swift
 /// protocol GitHubRequest: RequestConvertible {}
@@ -35,7 +35,7 @@ extension RequestConvertible {
     /// servers depend on, the credentials and the content. It contains secrets only as a digest.
     public var identifier: String { changedHTTP.identity }
 
-    /// The options, combined with those of `http`.
+    /// The options, combined with the options of `http`.
     public var resolvedOptions: RequestOptions {
         options.over(http.options)
     }
@@ -43,7 +43,7 @@ extension RequestConvertible {
     /// The request to send, with the changes of modifiers.
     var changedHTTP: HTTPRequest {
         var request = http
-        // `resolvedOptions` includes the changes of the requests that define this one.
+        // `resolvedOptions` includes the changes of the requests that define this request.
         resolvedOptions.change(&request)
         return request
     }
@@ -124,7 +124,7 @@ extension RequestConvertible where Success: Decodable & HTTPDecodableResponse {
 extension HTTPRequest: RequestConvertible, ModifiableRequest {
     /// The type of the value: the content of the response.
     public typealias Success = Data
-    /// The type of the error, which is that of the library.
+    /// The library's error type.
     public typealias Failure = RequestError
 
     /// The request itself.
@@ -148,7 +148,7 @@ extension HTTPRequest: RequestConvertible, ModifiableRequest {
 }
 
 extension RequestConvertible {
-    /// Returns the request as it would be sent now, with URL, header fields, credentials and content.
+    /// Returns the request as it would be sent now, with its URL, header fields, credentials and content.
     ///
     /// - Throws: ``InvalidValue``, and any error that the body or the authentication throws.
     func prepared(baseURL: URL?) throws -> HTTPRequest {
@@ -175,7 +175,7 @@ extension RequestConvertible {
 }
 
 extension RequestConvertible {
-    /// Applies recorded changes to a request as if they preceded the `Accept` field that the decoder implies.
+    /// Applies recorded changes to a request as if they had been made before the decoder's `Accept` field was added.
     func applyChanges(_ options: RequestOptions, of request: inout HTTPRequest, in environment: RequestEnvironment) {
         var plain = http
         plain.setAccept(responseDecoder.accepted, unless: environment.headers)
@@ -197,7 +197,7 @@ extension HTTPRequest {
 // MARK: - cURL
 
 extension RequestConvertible {
-    /// Returns a command for a POSIX shell that sends with `curl` the same request as the library.
+    /// Returns a `curl` command for a POSIX shell that sends the same request as the library.
     ///
     /// You can paste the command unchanged: all arguments are in single quotes, and binary content is passed with
     /// `printf`. `curl` doesn't follow redirects, so the output is the first response.
@@ -211,7 +211,7 @@ extension RequestConvertible {
     ///   - revealsSecrets: Whether credentials, cookies and other secrets are shown. By default, the values of fields,
     ///     parameters and content members are replaced if their names mark them as secrets. Content that names a secret
     ///     but can't be parsed is replaced completely.
-    /// - Returns: The command, of several lines.
+    /// - Returns: The command, which has several lines.
     /// - Throws: ``InvalidValue`` for a request that can't be sent, and for a stream body; any error that the body or
     ///   the authentication throws.
     public func cURL(baseURL: URL? = nil, revealingSecrets revealsSecrets: Bool = false) throws -> String {
@@ -223,7 +223,7 @@ extension HTTPResponse {
     /// Returns the request of this response as a shell command; `nil` for a response without a request.
     ///
     /// - Parameter revealsSecrets: Whether credentials, cookies and other secrets are shown.
-    /// - Returns: The command, of several lines.
+    /// - Returns: The command, which has several lines.
     /// - Throws: The same errors as ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
     public func cURL(revealingSecrets revealsSecrets: Bool = false) throws -> String? {
         try transfers.last.map { try CURLCommand($0.request, redacts: !revealsSecrets).text }
@@ -233,7 +233,7 @@ extension HTTPResponse {
 extension RefreshClient {
     /// Sends a request, and returns the value that it creates from the response.
     ///
-    /// The request's own options, such as a timeout, don't apply; those of the environment do.
+    /// The request's own options, such as a timeout, don't apply; the environment's options do.
     ///
     /// - Parameter request: The request; a relative URL is appended to the base URL.
     /// - Returns: The value.

@@ -12,8 +12,8 @@ import Foundation
 /// ```
 ///
 /// The order is always the same: the result is stored, the completions are enqueued on their queues, and then the
-/// operation finishes. Therefore every operation that depends on this one can read ``result``. If a dependent operation
-/// runs on the serial queue of a completion, it runs after the completion.
+/// operation finishes. Therefore, every operation that depends on this operation can read ``result``. If a dependent
+/// operation runs on the serial queue of a completion, it runs after the completion.
 // Sendable: a subclass of `Operation` must restate the conformance. This class adds only a constant.
 open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendable {
     /// The typed result of the request, success or failure.
@@ -53,15 +53,15 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         performEffectsInDeinit(core.withLock { $0.complete(with: result) })
     }
 
-    /// The request; `nil` until it has been created from the result of another operation.
+    /// The request; `nil` if it depends on another operation's result and isn't created yet.
     public final var request: R? { source.value }
 
-    /// The result; `nil` before the operation has one.
+    /// The result; `nil` until the operation has a result.
     ///
     /// The result is stored before the operation is finished, and never changes.
     public final var result: Outcome? { core.withLock { $0.result }.map(Self.unboxed) }
 
-    // The cast is unchecked because all results of an operation have its own type, and a check would take longer than
+    // The cast is unchecked because all results of an operation have the same type, and a check would take longer than
     // the rest of the access.
     static func unboxed(_ result: OperationCore.AnyResult) -> Outcome {
         unsafeDowncast(result, to: Box<Outcome>.self).value
@@ -69,10 +69,10 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
 
     /// Waits for the result, and returns the value.
     ///
-    /// Cancelling the waiting task doesn't cancel the operation, because other tasks may also be waiting for it. The
-    /// queue's `fetch` cancels both.
+    /// Cancelling the waiting task doesn't cancel the operation, because other tasks may also be waiting for it. With
+    /// the queue's `fetch`, cancelling the task also cancels the operation.
     ///
-    /// - Throws: The failure of the request, including that of a cancelled operation.
+    /// - Throws: The failure of the request; a cancellation also counts as a failure.
     public final func value() async throws(R.Failure) -> R.Success {
         try await awaitOutcome().get()
     }
@@ -82,7 +82,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         Self.unboxed(await withUnsafeContinuation { addResultHandler(.resume($0)) })
     }
 
-    /// Adds a closure that is called once with the result, even if the operation already has one.
+    /// Adds a closure that is called once with the result, even if the operation already has its result.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called, always asynchronously.
@@ -93,7 +93,8 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         addResultHandler(.call { result in queue.async { body(Self.unboxed(result)) } })
     }
 
-    /// Adds a closure that is called once on the main actor with the result, even if the operation already has one.
+    /// Adds a closure that is called once on the main actor with the result, even if the operation already has its
+    /// result.
     ///
     /// - Parameters:
     ///   - queue: The main queue, on which the closure is called, always asynchronously.
@@ -123,7 +124,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         }
     }
 
-    /// Ends the operation with a result, unless it already has one.
+    /// Ends the operation with the given result, unless it already has a result.
     ///
     /// Use this method in subclasses and in replacement queues for tests. A plain ``AsynchronousOperation/finish()``
     /// carries no result, so it counts as a cancellation.
@@ -142,7 +143,7 @@ open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendabl
         complete { Box(Outcome.failure(mapError(error))) }
     }
 
-    /// Returns the request, which the first call creates if it is deferred; `nil` if that call failed.
+    /// Returns the request; the first call creates a deferred request, and later calls return `nil` if that failed.
     final func resolveRequest() throws -> R? {
         guard let deferred = source.deferred, deferred.value == nil else { return source.value }
         return try deferred.make()
@@ -205,7 +206,8 @@ extension Result {
     ///   - record: The record of the run.
     ///   - makeDecoder: Creates the decoder of the environment.
     ///   - mapError: Converts an error of the library.
-    /// - Returns: The response; the failure, or an error if there is a value but no response.
+    /// - Returns: The response, or a failure: the failure of this result, or an error if there is a value but no
+    ///   response.
     func response(
         _ record: RunRecord?,
         _ makeDecoder: (@Sendable () -> JSONDecoder)?,

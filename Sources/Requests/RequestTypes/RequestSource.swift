@@ -3,8 +3,8 @@
 
 /// The source of an operation's request, which either exists already or is created when the operation starts.
 ///
-/// With a deferred request, one operation can use the result of another. The closure that creates the request runs when
-/// all dependencies are finished, so it can read their results.
+/// With a deferred request, one operation can use the result of another operation. The closure that creates the request
+/// runs when all dependencies are finished, so it can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
         case value(R)
@@ -80,8 +80,8 @@ final class DeferredRequest<R: Request>: Sendable {
 
     /// Releases and returns the closure that creates the request.
     ///
-    /// The closure retains the operations whose results it reads. If it weren't released, the last operation of a chain
-    /// would keep all others alive.
+    /// The closure retains the operations whose results it reads. If the closure weren't released, the last operation
+    /// of a chain would keep all other operations alive.
     @discardableResult
     func takeClosure() -> (@Sendable () throws -> R)? {
         state.withLock { state in

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A request type of your own that is defined by another request, such as a ready-made one.
+/// A request type of your own that is defined by another request, such as a ready-made request.
 ///
 /// ```swift
 /// struct GetUser: RequestSpec {
@@ -14,7 +14,7 @@
 ///
 /// The type gives the request its name, and its properties are the parameters.
 public protocol RequestSpec: RequestConvertible where Success == RequestType.Success {
-    /// The type of the request that defines this one.
+    /// The type of the request that defines this request.
     associatedtype RequestType: RequestConvertible
     /// The type of the request's value; a synonym of `Success`.
     typealias ResponseBody = RequestType.Success
@@ -28,7 +28,7 @@ extension RequestSpec {
     public var http: HTTPRequest { request.http }
     /// The decoder of `request`.
     public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
-    /// The options of the type, combined with those of `request`.
+    /// The options of the type, combined with the options of `request`.
     public var resolvedOptions: RequestOptions { options.over(request.resolvedOptions) }
 }
 

@@ -20,14 +20,14 @@ import Foundation
 /// A typed request is a value, and every modifier returns a changed copy. `Tag` distinguishes kinds of requests, so
 /// that an extension can apply to only one kind.
 public struct TypedRequest<Tag, Success: Sendable>: RequestConvertible, ModifiableRequest {
-    /// The type of the error, which is that of the library.
+    /// The library's error type.
     public typealias Failure = RequestError
 
     /// The request to send.
     public var http: HTTPRequest
     /// The decoder of the response.
     public var responseDecoder: ResponseDecoder<Success>
-    /// The options that override those of the environment.
+    /// The options, which override the environment's options.
     public var options: RequestOptions
     /// The accepted statuses; 200 to 299 by default.
     public var validHTTPStatusCodes: [Int] {
@@ -58,6 +58,6 @@ extension TypedRequest {
 }
 
 extension TypedRequest: CustomStringConvertible {
-    /// The method and the URL, without credentials and query, so that it contains no secrets.
+    /// The method and the URL, without credentials or query, so the description contains no secrets.
     public var description: String { http.description }
 }

@@ -22,7 +22,7 @@ extension URLRequest {
     /// Creates a Foundation request from a request whose content is encoded and whose header fields are complete.
     ///
     /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On
-    ///   Linux, a ``RequestError`` of code `unsupported` for an asynchronous sequence.
+    ///   Linux, a ``RequestError`` with the code `unsupported` for an asynchronous sequence.
     init(resolved request: HTTPRequest) throws {
         self.init(withoutStreamsOf: request)
         switch request.body.content {
@@ -33,8 +33,8 @@ extension URLRequest {
             declare(length: size)
         case .stream(let stream):
             #if canImport(FoundationNetworking)
-            // On Linux, a session reads content on the one queue of all sessions, and an asynchronous sequence would
-            // block it.
+            // On Linux, all sessions read content on the same queue, and an asynchronous sequence would block that
+            // queue.
             guard !stream.isAsynchronous else {
                 let reason = "a URLRequest can't have the content of an asynchronous sequence: write it to a file"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: request)

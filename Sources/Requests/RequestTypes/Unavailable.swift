@@ -3,7 +3,7 @@
 
 import Foundation
 
-// Names from other libraries, which are unavailable here and whose message names the replacement.
+// Names from other libraries. They are unavailable here, and the compiler's message names the replacement.
 
 extension TypedRequest where Tag: HTTPMethod.Tag {
     /// Use ``ModifiableRequest/body(_:)-(HTTPBody)``.

@@ -30,7 +30,7 @@ extension HTTPBody {
         ///
         /// - Parameters:
         ///   - members: The members; their names must be unique.
-        ///   - encoder: The encoder; without it, the builder's encoder.
+        ///   - encoder: The encoder; `nil`, the default, uses the builder's encoder.
         /// - Returns: The content.
         public static func buildExpression(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> Content {
             Content { .json(members, encoder: encoder ?? $0?()) }
@@ -88,7 +88,7 @@ extension HTTPBody {
         public static func buildPartialBlock(accumulated nothing: Void, next content: Content) -> Content { content }
         /// Adds a statement without a value after a value.
         public static func buildPartialBlock(accumulated content: Content, next nothing: Void) -> Content { content }
-        /// Adds a statement without a value after another.
+        /// Adds a statement without a value after another such statement.
         public static func buildPartialBlock(accumulated nothing: Void, next other: Void) {}
 
         /// Rejects a second value.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // Functions for the builders, capitalized so that a block of them reads like a list of headers or parameters. Each
-// returns a plain value. If one of your types has the same name, use the member form: `.accept(.json)`, `Query.Item`.
+// function returns a plain value. If one of your types has the same name, use the member form: `.accept(.json)`,
+// `Query.Item`.
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// Returns the `Accept` field with the media types that the caller can read, best first.
@@ -22,8 +23,9 @@ public func Accept(_ type: String, _ others: String...) -> HTTPField {
 public func ContentType(_ type: MediaType) -> HTTPField { .contentType(type) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns the `Content-Type` field with a type that is only known at run time; it is validated when the request is
-/// built.
+/// Returns the `Content-Type` field with a type that is only known at run time.
+///
+/// The type is validated when the request is built.
 @_disfavoredOverload
 public func ContentType(_ type: String) -> HTTPField { .contentType(MediaType(stringLiteral: type)) }
 
@@ -40,7 +42,9 @@ public func XApiKey(_ value: String) -> HTTPField { HTTPField(.apiKey, value) }
 public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPField(name, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Returns a header field with a name that is only known at run time; it is validated when the request is built.
+/// Returns a header field with a name that is only known at run time.
+///
+/// The name is validated when the request is built.
 @_disfavoredOverload
 public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPField.Name(name), value) }
 

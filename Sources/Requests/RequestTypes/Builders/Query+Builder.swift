@@ -8,7 +8,7 @@ extension Query {
     /// without a value, such as logging, is allowed.
     @resultBuilder
     public enum Builder {
-        /// Adds a parameter, or a value that converts to one.
+        /// Adds a parameter, or a value that converts to a parameter.
         public static func buildExpression(_ item: some Query.ItemConvertible) -> [Query.Item] { [item.queryItem] }
         /// Adds the parameters of another query.
         public static func buildExpression(_ query: Query) -> [Query.Item] { Array(query) }

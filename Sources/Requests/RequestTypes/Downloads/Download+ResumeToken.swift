@@ -4,7 +4,7 @@
 import Foundation
 
 extension Download {
-    /// A token that resumes an interrupted download, later or in another process.
+    /// A token that resumes an interrupted download, now or later, even in another process.
     ///
     /// ```swift
     /// defaults.set(token.data, forKey: "film")
@@ -16,8 +16,9 @@ extension Download {
     /// aren't allowed. The URL may be different when the download is resumed, because signed URLs expire. The server
     /// must then confirm that the file is unchanged, or the download starts over.
     ///
-    /// The partial file exists as long as its operation, or one of its tokens, is in memory. To keep it longer, store a
-    /// token, or start a download with it. From then on, you own the file: call ``discard()`` if you don't need it.
+    /// The partial file exists as long as its operation, or one of its tokens, is in memory. To keep the file longer,
+    /// store a token, or start a download with the token. From then on, you own the file: call ``discard()`` if you
+    /// don't need it.
     public struct ResumeToken: Sendable, Hashable, Codable {
         /// The encoded part of the token, which also determines whether tokens are equal.
         private struct Content: Sendable, Hashable, Codable {
@@ -131,7 +132,7 @@ final class PartialFileClaim: Sendable {
         if !isReleased.withLock({ $0 }) { PartialFile.resume(file)?.discard() }
     }
 
-    /// Gives up ownership, so that the file stays for the holder of a token.
+    /// Gives up ownership, leaving the file to whoever holds a token.
     func release() {
         isReleased.withLock { $0 = true }
     }
@@ -155,7 +156,7 @@ extension Download.ResumeToken {
     /// Returns the stored token for a destination; `nil` if there is none, or its partial file is in another folder.
     static func stored(for destination: URL) -> Download.ResumeToken? {
         let storage = storage(for: destination)
-        // Tokens are small, so a large file can't be one.
+        // Tokens are small, so a large file can't be a token.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: storage.path),
             attributes[.type] as? FileAttributeType == .typeRegular,
             let size = attributes[.size] as? Int, size <= maximumTokenSize,
@@ -164,7 +165,7 @@ extension Download.ResumeToken {
         return token.file().isBeside(destination) ? token : nil
     }
 
-    /// Stores the token for a destination, replacing any previous one.
+    /// Stores the token for a destination, replacing any previous token.
     ///
     /// - Throws: ``FileError``.
     func store(for destination: URL) throws(FileError) {

@@ -24,11 +24,11 @@ public struct Download: DownloadRequest, ModifiableRequest {
     public var destination: Download.Destination
     /// A token of an earlier download to resume; `nil` starts from the beginning.
     public var resumeToken: Download.ResumeToken?
-    /// Whether the next download to the same file resumes an interrupted one, even without a token.
+    /// Whether the next download to the same file resumes an interrupted download, even without a token.
     public var resumesAutomatically = false
-    /// The expected SHA-256 digest of the file, as 64 hexadecimal digits; `nil` accepts any.
+    /// The expected SHA-256 digest of the file, as 64 hexadecimal digits; `nil` accepts any digest.
     public var expectedSHA256: String?
-    /// The options, which override those of the environment.
+    /// The options, which override the environment's options.
     public var options: RequestOptions
     /// The accepted status codes; 200 to 299 by default.
     public var validHTTPStatusCodes: [Int] {
@@ -60,7 +60,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// Creates a download of the resource at an absolute URL, or at a path whose interpolated values are escaped.
     ///
     /// - Parameters:
-    ///   - path: The path; ``HTTPRequest/Path`` has the rules for values in it.
+    ///   - path: The path; ``HTTPRequest/Path`` describes how interpolated values are escaped.
     ///   - destination: The destination of the content; a temporary file by default.
     public init(_ path: HTTPRequest.Path, to destination: Download.Destination = .temporary) {
         self.init(HTTPRequest(Address(path)), to: destination)
@@ -72,7 +72,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
         self.init(path.requestPath, to: destination)
     }
 
-    /// Identifies requests that have the same response, whatever their destination.
+    /// Identifies requests that have the same response, no matter what their destination is.
     public var identifier: String { http.identity }
 
     /// Passes ``http`` to the completion.
@@ -98,7 +98,7 @@ extension Download {
     /// Returns a copy that resumes an interrupted download to the same file without a token, even from an earlier
     /// process.
     ///
-    /// The destination must be of the kind `file`; with any other, the request fails with the code `invalidRequest`.
+    /// The destination must be of the kind `file`; otherwise, the request fails with the code `invalidRequest`.
     public func resumingAutomatically(_ resumes: Bool = true) -> Self {
         modified { $0.resumesAutomatically = resumes }
     }

@@ -72,8 +72,8 @@ extension DownloadManifest.Validator {
     /// Creates the strong validator of a response; `nil` if it has none.
     ///
     /// A date is strong only if the response was generated at least a minute later, because there may be two versions
-    /// within a second, and clocks differ (RFC 9110, 8.8.2.2). Next to a weak tag, the date isn't strong either,
-    /// because the tag means that the server doesn't distinguish some versions.
+    /// within a second, and clocks differ (RFC 9110, 8.8.2.2). If the response also has a weak tag, the date isn't
+    /// strong either, because the tag means that the server doesn't distinguish some versions.
     init?(_ headers: HTTPHeaders) {
         if let text = headers[.eTag] {
             guard let tag = HTTPField.EntityTag(parsing: text), !tag.isWeak else { return nil }
@@ -101,7 +101,7 @@ extension DownloadManifest.Validator {
 
     /// Returns whether the headers of a response contradict the validator.
     ///
-    /// A response may omit the validator: if the server sends a part, the condition was met.
+    /// A response may omit the validator, because if the server sends a part, the condition was met.
     func contradicts(_ headers: HTTPHeaders) -> Bool {
         switch self {
         case .tag(let value):

@@ -15,10 +15,10 @@ import Foundation
 /// ```
 ///
 /// The bytes are written to a hidden file next to the destination. When the file is complete, it is renamed in one
-/// step. A retry resumes the transfer if the server supports ranges and confirms that the file is unchanged. So does a
-/// later request with a ``resumeToken``, even in another process.
+/// step. A retry resumes the transfer if the server supports ranges and confirms that the file is unchanged. A later
+/// request with a ``resumeToken`` does the same, even in another process.
 public protocol DownloadRequest: NetworkRequest {
-    /// ``DownloadOperation``, unless the request specifies a subclass.
+    /// The type of the operation: ``DownloadOperation``, unless the request specifies a subclass.
     associatedtype OperationType = DownloadOperation<Self>
 
     /// The type of ``resumeToken``: ``Download/ResumeToken``, or an optional of it.
@@ -41,14 +41,14 @@ public protocol DownloadRequest: NetworkRequest {
     /// A token of an earlier download to resume; `nil`, the default, starts from the beginning.
     var resumeToken: Resumption { get }
 
-    /// Whether the next download to the same file resumes an interrupted one, even without a token; `false` by default.
+    /// Whether the next download to the same file resumes an interrupted download without a token; `false` by default.
     ///
     /// If so, a failure, a cancellation or the end of the process leaves the partial file next to the destination. The
-    /// destination must be a ``Download/Destination`` of the kind `file`; with any other, the request fails with the
-    /// code `invalidRequest`.
+    /// destination must be a ``Download/Destination`` of the kind `file`; otherwise, the request fails with the code
+    /// `invalidRequest`.
     var resumesAutomatically: Bool { get }
 
-    /// The expected SHA-256 digest of the file, as 64 hexadecimal digits; `nil`, the default, accepts any.
+    /// The expected SHA-256 digest of the file, as 64 hexadecimal digits; `nil`, the default, accepts any digest.
     var expectedSHA256: ExpectedDigest { get }
 
     /// Creates the value from the file, which is already at its destination.
@@ -107,7 +107,7 @@ extension DownloadRequest where Success == Download.File {
 ///
 /// The operation writes the content to a file, resumes interrupted transfers, and finishes when the file is at its
 /// destination.
-// Sendable: `Operation` requires restating the conformance; this class adds only one lock.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds only one lock.
 open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
     fileprivate let download = Locked<PartialDownload?>(nil)
 
@@ -127,7 +127,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// - Throws: Any error that a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
-        // Only the operation that receives the response can continue a partial file.
+        // Add nothing if the request is only prepared for other code, because this operation then receives no response
+        // that could continue the partial file.
         guard let own = self.request, isExecuting else { return }
         let fields = try download(for: own, sending: request).fields(addedTo: request.headers)
         for field in fields { request.headers.set(field) }
@@ -156,7 +157,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     ///
     /// The token is `nil` while the download may still succeed, and if the server doesn't support resuming. The partial
     /// file is deleted together with the operation and its last token, unless a token was stored, a download was
-    /// started with one, or the request resumes automatically.
+    /// started with a token, or the request resumes automatically.
     public final var resumeToken: Download.ResumeToken? {
         guard case .failure? = result else { return nil }
         // A download that never began keeps the token of its request.
@@ -237,7 +238,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
         }
     }
 
-    /// Writes the content of a response that needed no transfer, such as one from a cache, as if it had been received.
+    /// Writes the content of a response that needed no transfer, such as a cached response, as if it had been received.
     private func deliver(_ response: RawResponse, of sent: HTTPRequest) throws {
         guard case .data(let content) = response.body else { return }
         // A response that contains no part of the file, such as a 202 to a range request, doesn't complete it.

@@ -18,7 +18,8 @@ final class PartialDownload: Sendable {
         var resendReason: ResumeMachine.Reason?
         var isComplete = false
         var isClosed = false
-        /// The claim that the tokens of this download share; once it exists, it is responsible for removing the file.
+        /// The claim that the tokens of this download share; once it exists, the claim is responsible for removing the
+        /// file.
         var claim: PartialFileClaim?
     }
 
@@ -37,7 +38,7 @@ final class PartialDownload: Sendable {
     private let keepsToken: Bool
     private let state: Locked<State>
 
-    /// Creates a download, which resumes an earlier one if possible.
+    /// Creates a download, which resumes an earlier download if possible.
     init(_ request: some DownloadRequest, _ kind: Kind, url: URL, now: @escaping @Sendable () -> Date) {
         destination = request.downloadDestination
         self.kind = kind
@@ -132,8 +133,8 @@ final class PartialDownload: Sendable {
             try previous.truncate()
             file = previous
         } else {
-            // A token may still refer to the previous file, so don't overwrite it: the token's download would append to
-            // bytes of another version.
+            // A token may still refer to the previous file, so don't overwrite that file. Otherwise, the token's
+            // download would append to bytes of another version.
             file = try PartialFile.create(beside: target)
         }
         let isClosed = state.withLock { state in
@@ -206,7 +207,7 @@ final class PartialDownload: Sendable {
     /// Verifies the file, and moves it to its destination.
     ///
     /// - Parameters:
-    ///   - digest: The expected digest; `nil` accepts any.
+    ///   - digest: The expected digest; `nil` accepts any digest.
     ///   - shouldContinue: Returns whether the file is still needed; called repeatedly while the digest is computed.
     /// - Returns: The location and the byte count of the file.
     /// - Throws: ``RequestError``, and errors of the file system.
@@ -230,8 +231,8 @@ final class PartialDownload: Sendable {
         return (target, length)
     }
 
-    /// Removes the complete file of a download that was cancelled during the move, unless it may have replaced another
-    /// file.
+    /// Removes the complete file of a download that was cancelled during the move, unless the move may have replaced
+    /// another file.
     ///
     /// If the file stayed, the next download to the same destination would fail.
     func removeCompletedFile(_ url: URL) {
@@ -265,7 +266,7 @@ final class PartialDownload: Sendable {
     }
 
     /// Removes the file, unless it was moved, or a token for it exists: this operation's, the caller's or the stored
-    /// one.
+    /// token.
     ///
     /// If the destination has a file that must not be replaced, the stored token is useless, and is removed too.
     func abandon() {

@@ -35,7 +35,7 @@ struct ResumeMachine: Sendable {
         case changed = "the file changed on the server"
         /// The complete file has a different length than before.
         case resized = "the file has another length than before"
-        /// The response contains a different range than the missing one.
+        /// The response's range doesn't continue the file.
         case wrongRange = "the server sent another part than it was asked for"
         /// The response doesn't state its range.
         case noRange = "the server doesn't say which part it sent"
@@ -44,7 +44,7 @@ struct ResumeMachine: Sendable {
         /// The response is encoded, so its range doesn't refer to positions in the file.
         case encoded = "the server sent a part of the encoded file"
         /// The response is partial, although the entire file was requested.
-        case unrequestedPartError = "the server sent a part where it was asked for the whole"
+        case unrequestedPart = "the server sent a part where it was asked for the whole"
         /// The connection ended too early; the download can be resumed.
         case truncated = "the file isn't whole"
         /// The response has more bytes than the server announced, so none of them can be trusted.
@@ -64,7 +64,7 @@ struct ResumeMachine: Sendable {
     private(set) var offset: Int64
     private let url: URL
     /// The digest of the URL.
-    private let address: String
+    private let urlDigest: String
     private let now: @Sendable () -> Date
     private var partEnd: Int64?
     private var total: Int64?
@@ -82,7 +82,7 @@ struct ResumeMachine: Sendable {
     /// - Parameters:
     ///   - manifest: The representation of the file; `nil` for none.
     ///   - length: The byte count of the file.
-    ///   - url: The URL of the request, which may differ from the first request's.
+    ///   - url: The URL of the request, which may differ from the URL of the first request.
     ///   - now: Returns the current time.
     init(
         manifest: DownloadManifest? = nil,
@@ -92,13 +92,13 @@ struct ResumeMachine: Sendable {
     ) {
         // A file that is longer than the representation can't be a part of it.
         let fits = length > 0 && length <= manifest?.total ?? .max
-        let address = DownloadManifest.digest(of: url)
+        let urlDigest = DownloadManifest.digest(of: url)
         let isUsable =
-            fits && manifest?.validatorApplies(toAddress: address) == true && manifest?.validator.isSendable == true
+            fits && manifest?.validatorApplies(toAddress: urlDigest) == true && manifest?.validator.isSendable == true
         self.manifest = isUsable ? manifest : nil
         offset = isUsable ? length : 0
         self.url = url
-        self.address = address
+        self.urlDigest = urlDigest
         self.now = now
     }
 
@@ -123,11 +123,11 @@ struct ResumeMachine: Sendable {
             total = partEnd
             return .startOver
         case .partialContent:
-            guard offset > 0, let manifest else { return .fail(.unrequestedPartError) }
+            guard offset > 0, let manifest else { return .fail(.unrequestedPart) }
             return append(headers, to: manifest)
         case .rangeNotSatisfiable:
             guard offset > 0, let manifest else { return .passThrough }
-            return compare(headers, with: manifest)
+            return handleUnsatisfiedRange(headers, with: manifest)
         default:
             return .passThrough
         }
@@ -181,7 +181,7 @@ struct ResumeMachine: Sendable {
         if manifest.validator.contradicts(headers) { return requestAgain(.changed) }
         if let expected = manifest.total, let total = range.total, expected != total { return requestAgain(.resized) }
         // At another URL, the response must repeat both the validator and the length.
-        if manifest.address != address, headers[.eTag] == nil || range.total == nil { return requestAgain(.changed) }
+        if manifest.address != urlDigest, headers[.eTag] == nil || range.total == nil { return requestAgain(.changed) }
         // Accept a range that begins earlier, because repeated bytes are the same, but require new bytes.
         let count = positions.upperBound - positions.lowerBound + 1
         guard positions.lowerBound <= offset, positions.upperBound >= offset,
@@ -192,13 +192,13 @@ struct ResumeMachine: Sendable {
         partEnd = positions.upperBound + 1
         total = range.total ?? manifest.total
         self.manifest?.total = total
-        self.manifest?.address = address
+        self.manifest?.address = urlDigest
         offset = positions.lowerBound
         return .append(at: offset)
     }
 
     /// Handles a 416 response: either the file is complete, or it belongs to another representation.
-    private mutating func compare(_ headers: HTTPHeaders, with manifest: DownloadManifest) -> Decision {
+    private mutating func handleUnsatisfiedRange(_ headers: HTTPHeaders, with manifest: DownloadManifest) -> Decision {
         guard let range = headers[.contentRange].flatMap({ HTTPField.ContentRange(parsing: $0) }),
             range.positions == nil
         else {
@@ -208,7 +208,7 @@ struct ResumeMachine: Sendable {
         guard range.total == offset, manifest.total == nil || manifest.total == offset else {
             return requestAgain(.resized)
         }
-        if manifest.address != address, headers[.eTag] == nil { return requestAgain(.changed) }
+        if manifest.address != urlDigest, headers[.eTag] == nil { return requestAgain(.changed) }
         return .complete
     }
 

@@ -14,7 +14,7 @@ struct JSONLinesParser: StreamParser {
 
     var failure: RequestError? { lines.failure }
 
-    /// Creates a parser for the beginning of a stream.
+    /// Creates a parser that is positioned at the start of a stream.
     ///
     /// - Parameter limit: The maximum byte count of a line; 1 MiB by default.
     init(limit: Int = 1 << 20) {

@@ -14,12 +14,12 @@ struct LineParser: StreamParser {
     private var pending = Data()
     private var lastWasCarriageReturn = false
 
-    /// Creates a parser for the beginning of a stream.
+    /// Creates a parser that is positioned at the start of a stream.
     ///
     /// - Parameters:
     ///   - limit: The maximum byte count of a line, without its line ending; 1 MiB by default.
     ///   - endsAtCarriageReturn: Whether CR LF and CR also end a line, as in server-sent events (WHATWG HTML, 9.2.5).
-    ///     If not, only LF does, and a CR is a part of the line.
+    ///     Otherwise, only LF ends a line, and a CR is a part of the line.
     init(limit: Int = 1 << 20, endsAtCarriageReturn: Bool = true) {
         self.limit = max(0, limit)
         self.endsAtCarriageReturn = endsAtCarriageReturn

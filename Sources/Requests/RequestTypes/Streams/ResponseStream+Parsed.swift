@@ -7,7 +7,7 @@ extension ResponseStream {
     /// The elements of a ``ResponseStream``, such as lines, events or JSON values, each as soon as it is complete.
     ///
     /// ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``
-    /// create these sequences. An element larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`.
+    /// create these sequences. An element larger than 1 MiB ends the sequence with the error code `bodyTooLarge`.
     public struct Parsed<Element: Sendable>: AsyncSequence, Sendable {
         /// A closure that parses a line, or `nil` for the end, and returns the element that it completes, if any.
         ///
@@ -39,7 +39,7 @@ extension ResponseStream {
             (self.base, self.contentTypeError, self.makeReader) = (base, contentTypeError, makeReader)
         }
 
-        /// The same elements as results, so that an element that can't be decoded doesn't end the sequence.
+        /// The elements, each wrapped in a `Result`, so that an element that can't be decoded doesn't end the sequence.
         ///
         /// ```swift
         /// for try await result in stream.jsonLines(Reading.self).results {
@@ -53,7 +53,9 @@ extension ResponseStream {
             let context = base.core.context
             return Parsed<Result<Element, RequestError>>(base, contentTypeError: contentTypeError) { [makeReader] in
                 let read = makeReader()
-                return { line throws(RequestError) in try read(line).map { .success($0.mapError { context.addContext(to: $0) }) } }
+                return { line throws(RequestError) in
+                    try read(line).map { .success($0.mapError { context.addContext(to: $0) }) }
+                }
             }
         }
 
@@ -77,8 +79,8 @@ extension ResponseStream {
 
             /// Returns the next element; `nil` at the end.
             ///
-            /// - Throws: The error that ended the stream before its content was complete, or one of code `decoding` for
-            ///   an element that can't be decoded. Afterwards, this iterator returns `nil`.
+            /// - Throws: The error that ended the stream before its content was complete, or an error with the code
+            ///   `decoding` for an element that can't be decoded. Afterwards, this iterator returns `nil`.
             public mutating func next() async throws(RequestError) -> Element? {
                 guard !isAtEnd else { return nil }
                 do throws(RequestError) {
@@ -96,7 +98,7 @@ extension ResponseStream {
                     }
                     let last = try read(nil)
                     isAtEnd = last == nil
-                    // Return the element first; the next loop gets the end.
+                    // Return the element now; the next loop then receives the end.
                     if last != nil { stream.core.restoreEnd() }
                     return try last?.get()
                 } catch {
@@ -118,7 +120,7 @@ extension ResponseStream {
 
     /// The content as server-sent events (WHATWG HTML, 9.2).
     ///
-    /// Content that declares another type than `text/event-stream` fails with the code `unacceptableContentType`. The
+    /// Content with a declared type other than `text/event-stream` fails with the code `unacceptableContentType`. The
     /// error has the content, which may be an error page, or an API's explanation.
     public var serverSentEvents: ResponseStream.Parsed<ServerSentEvent> {
         let contentTypeError =
@@ -136,8 +138,8 @@ extension ResponseStream {
     /// - Parameters:
     ///   - type: The type of a value; usually inferred.
     ///   - decoder: Creates a decoder for each line; `nil`, the default, uses the decoder of the request's environment.
-    /// - Returns: The values. A line that can't be decoded ends the sequence with an error of code `decoding`, but
-    ///   doesn't end the sequence of its ``ResponseStream/Parsed/results``.
+    /// - Returns: The values. A line that can't be decoded ends the sequence with the error code `decoding`, but
+    ///   doesn't end the sequence of ``ResponseStream/Parsed/results``.
     public func jsonLines<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
@@ -152,7 +154,7 @@ extension ResponseStream {
 }
 
 extension RequestError {
-    /// Returns a decoded value, or an error of code `decoding` whose underlying error is the decoder's.
+    /// Returns a decoded value, or an error with the code `decoding` whose underlying error is the decoder's error.
     static func catching<Value>(_ type: Value.Type, _ decode: () throws -> Value) -> Result<Value, RequestError> {
         do {
             return .success(try decode())

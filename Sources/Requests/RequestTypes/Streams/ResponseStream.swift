@@ -15,8 +15,8 @@ import Foundation
 ///
 /// A stream is consumed once, by one task. A second iteration continues where the first stopped, and fails with the
 /// code `alreadyConsumed` if the first reached the end. The same applies to ``lines`` and the other elements: one loop
-/// may read a preamble line by line, and another the rest, as values or as chunks. Releasing the stream before its end
-/// cancels the transfer.
+/// may read a preamble line by line, and another loop may read the rest, as values or as chunks. Releasing the stream
+/// before the end of the content cancels the transfer.
 public final class ResponseStream: AsyncSequence, Sendable {
     /// A chunk of the content.
     public typealias Element = Data
@@ -29,7 +29,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
         (self.head, self.core) = (head, core)
     }
 
-    /// Creates a stream of given chunks, for testing its consumers.
+    /// Creates a stream from the given chunks, for testing its consumers.
     public convenience init(_ chunks: [Data], head: HTTPResponseHead = HTTPResponseHead(status: .ok)) {
         self.init(head, StreamCore(of: chunks, in: ReceivingContext(head)))
     }
@@ -53,7 +53,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
         if let error { throw error }
     }
 
-    /// Reads the remaining content, up to the size that an error may have, and abandons the rest.
+    /// Reads the remaining content, up to the maximum size of the content in an error, and abandons the rest.
     ///
     /// A transfer that fails or takes too long also ends the content.
     ///

@@ -8,7 +8,7 @@ extension ServerSentEvent {
     ///
     /// Only GET and HEAD requests are sent again; any other request has a single event stream.
     public struct Reconnection: Sendable, Hashable {
-        /// The delay before reconnecting, unless the server sends one; 3 seconds by default.
+        /// The delay before reconnecting, unless the server sends a delay; 3 seconds by default.
         public var wait: Duration
         /// The maximum delay, whatever the server sends; a minute by default.
         public var maximumWait: Duration
@@ -19,7 +19,7 @@ extension ServerSentEvent {
         public var limit: Int?
         /// The minimum delay after the second and each further connection in a row without an event.
         ///
-        /// By default, it begins with a second, and doubles each time.
+        /// By default, the delay begins with 1 second, and doubles each time.
         public var backoff: RetryPolicy.Backoff
 
         /// Creates a policy.

@@ -9,14 +9,14 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var event: String
     /// The content, whose lines are joined with LF; it may be empty.
     public var data: String
-    /// The last identifier that the server sent, with this event or with an earlier one.
+    /// The last identifier that the server sent, with this event or with an earlier event.
     ///
     /// After a reconnection, the client sends the identifier, so that the server continues from there. The value is
-    /// `nil` if there was no identifier, or if an empty one cleared it.
+    /// `nil` if there was no identifier, or if an empty identifier cleared it.
     public var id: String?
     /// The reconnection time that the server sent with this event.
     public var retry: Duration?
-    /// The operation that received the event; `nil` for an event that was created by hand.
+    /// The context of the operation that received the event; `nil` for an event that was created by hand.
     private var context = IgnoredInEquality<ReceivingContext?>(value: nil)
 
     /// Creates an event.
@@ -37,8 +37,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   - type: The type of the value; usually inferred.
     ///   - decoder: The decoder; `nil`, the default, uses the decoder of the request's environment.
     /// - Returns: The value.
-    /// - Throws: ``RequestError`` of code `decoding`, whose underlying error is the decoder's. It has the request and
-    ///   the response of the event.
+    /// - Throws: A ``RequestError`` with the code `decoding`, whose underlying error is the decoder's error. The error
+    ///   has the request and the response of the event.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         using decoder: JSONDecoder? = nil

@@ -24,11 +24,12 @@ struct ServerSentEventParser: StreamParser {
     private var id: String?
     private var eventRetry: Duration?
 
-    /// Creates a parser for the beginning of a stream.
+    /// Creates a parser that is positioned at the start of a stream.
     ///
     /// - Parameters:
     ///   - limit: The maximum byte count of an event's content, and of a line; 1 MiB by default.
-    ///   - lastEventID: The last identifier of the previous connection, which applies until an event has its own.
+    ///   - lastEventID: The last identifier of the previous connection, which applies until an event has its own
+    ///     identifier.
     init(limit: Int = 1 << 20, lastEventID: String? = nil) {
         self.limit = max(0, limit)
         self.lastEventID = lastEventID
@@ -74,7 +75,7 @@ struct ServerSentEventParser: StreamParser {
                 return nil
             }
             data.append(value)
-            // Join the line to the next one with LF; after the last line, the LF is removed.
+            // Join the line to the next line with LF; after the last line, the LF is removed.
             data.append(UInt8(ascii: "\n"))
         case "event": event = String(decoding: value, as: UTF8.self)
         case "id" where !value.contains(0):

@@ -6,8 +6,8 @@ import Foundation
 /// The received but unconsumed bytes of a stream, and the waiting consumer.
 ///
 /// The transfer pauses when more than `limit` bytes are buffered, and resumes when half of them are consumed. Bytes
-/// that arrive in spite of a pause are kept up to some MiB, or another `limit` if that is more. Beyond that, the stream
-/// fails, so the buffer is bounded, and no bytes are dropped.
+/// that arrive despite a pause are also buffered, up to a few more MiB, or up to `limit` more bytes if that is larger.
+/// Beyond that, the stream fails, so the buffer is bounded, and no bytes are dropped.
 struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// The reply to a consumer: content, `nil` for the end, or an error.
     typealias Reply = Result<Data?, RequestError>
@@ -16,7 +16,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
 
     /// The amount that a consumer requests.
     enum Portion: Sendable {
-        /// A chunk of the size that the network delivers. After a line that ended with CR, the LF of a CR LF is
+        /// A chunk, as large as the network delivered it. After a line that ended with CR, the LF of a CR LF is
         /// skipped.
         case chunk
         /// The bytes up to the end of the next line, or the available part of it.
@@ -34,7 +34,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     private var ending: Reply?
     /// Whether a consumer has received the end.
     private var isEndDelivered = false
-    /// Whether the last portion was a line, or a part of one, that ends with CR.
+    /// Whether the last portion was a line, or a part of a line, that ends with CR.
     private var endsInCarriageReturn = false
 
     /// The number of bytes that may still arrive from a paused transport, because it has read them, or is reading them.
@@ -46,7 +46,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
 
     /// Delivers a chunk to the waiting consumer, or buffers it.
     ///
-    /// - Throws: An error of code `bufferFull` if the consumer is too slow, and the transport can't pause.
+    /// - Throws: An error with the code `bufferFull` if the consumer is too slow, and the transport can't pause.
     mutating func put(_ data: Data) throws(RequestError) -> Delivery? {
         guard ending == nil, !data.isEmpty else { return nil }
         guard let (waiter, portion) = waiting else {

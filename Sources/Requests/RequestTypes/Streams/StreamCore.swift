@@ -9,7 +9,7 @@ final class StreamCore: ContentReceiver {
 
     private struct State: Sendable {
         var buffer: Buffer
-        /// The number of received bytes.
+        /// The number of bytes received.
         var count: Int64 = 0
         var pauseFlag = LatestFlag()
         /// The reader of the last iteration over elements.
@@ -135,7 +135,7 @@ final class StreamCore: ContentReceiver {
         )
         switch reply {
         case .success(nil)?: close()
-        // The stream continues for its first consumer.
+        // After `alreadyConsumed`, the stream stays open for its first consumer.
         case .failure(let error)?: if error.code != .alreadyConsumed { close() }
         case .success(_?)?, nil: break
         }

@@ -21,7 +21,7 @@ import Foundation
 /// stream throws the error after the content that has arrived. The outcome of `process` is the outcome of the
 /// operation.
 public protocol StreamRequest: NetworkRequest {
-    /// ``StreamOperation``, unless the request specifies a subclass.
+    /// The type of the operation: ``StreamOperation``, unless the request specifies a subclass.
     associatedtype OperationType = StreamOperation<Self>
 
     /// The number of unconsumed bytes above which the transfer pauses; 256 KiB by default.
@@ -44,7 +44,8 @@ extension StreamRequest {
 /// The operation of a ``StreamRequest``.
 ///
 /// The operation passes on the content as it arrives, and finishes when the request has created its value.
-// Sendable: `Operation` requires restating the conformance; this class adds only a task, and values that are set once.
+// Sendable: a subclass of `Operation` must restate the conformance. This class adds a task, and values that are set
+// once.
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
     /// The stream for the consumer; `nil` if there is none.
     fileprivate let stream = OneShot<Consumption?>()
@@ -79,7 +80,7 @@ private struct StreamHandling<Request: StreamRequest>: NetworkHandling {
 
     static var content: ContentDelivery { .openEnded }
 
-    // Content can't be taken back once the request consumes it.
+    // Once the request consumes the content, a retry couldn't take it back.
     var isRetryable: Bool { !operation.consumer.withLock { $0.hasBegun } }
 
     func makeReceiver(

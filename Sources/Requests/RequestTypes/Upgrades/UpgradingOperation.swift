@@ -6,8 +6,8 @@ import Foundation
 /// An operation that upgrades the connection of its request, and creates its value while the connection is open.
 ///
 /// Until the 101 response, the operation is like any other. From then on, it doesn't occupy a slot of the host, and the
-/// deadline of the environment no longer applies. A deadline of the request itself still does. The operation doesn't
-/// count towards a client's maximum of concurrent requests. Once its connection has been open, the operation isn't
+/// deadline of the environment no longer applies. A deadline of the request itself still applies. The operation doesn't
+/// count toward a client's limit on concurrent requests. Once its connection has been open, the operation isn't
 /// retried, and finishes when the connection has ended.
 package protocol UpgradingOperation: AnyObject, Sendable {
     /// The type of the value.
@@ -105,7 +105,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
 
     /// Opens an upgraded connection and stores it for the operation, or cancels it if the operation has ended.
     ///
-    /// The connection counts as another transfer, so the operation finishes only after the connection has ended.
+    /// The connection counts as an additional transfer, so the operation finishes only after the connection has ended.
     private func adopt(_ connection: Owner.Connection) {
         let isAccepted = operation.transition(.transferBegins) == .send
         connection.open { [operation] in if isAccepted { operation.advance(.transferEnded) } }
@@ -115,7 +115,8 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
             return isAccepted ? current : connection
         }
         previous?.cancel(RequestError(.cancelled, phase: .receiving))
-        // If the operation got its result in the meantime, there was no connection to close yet, so it is closed here.
+        // If the operation got its result in the meantime, there was no connection to close yet, so close the
+        // connection here.
         if isAccepted, operation.core.withLock({ $0.result != nil }) { closeConnection() }
     }
 
@@ -136,7 +137,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
         operation.upgrade.connection.withLock { $0 }?.cancel(error)
     }
 
-    // The connection closes before the completions are called, so that nothing is sent once a completion has run.
+    // Close the connection before the completions are called, because nothing may be sent once a completion has run.
     func willDeliver(_ result: OperationCore.AnyResult?) { closeConnection() }
 
     func didDeliver() {

@@ -3,8 +3,8 @@
 
 /// A transport that upgrades a connection of another transport; the transfer ends with the 101 response.
 ///
-/// The engine treats the request like any other whose response has no content, and resumes everything that waits for
-/// the end of the transfer.
+/// The engine treats the request like any other request whose response has no content, and resumes everything that
+/// waits for the transfer to finish.
 final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
     private let base: any HTTPTransport
     private let connection: Connection
@@ -49,7 +49,8 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
         let isOpen = Locked(false)
         let handle = begin(request) { [self, headers = request.headers] event in
             guard !isOpen.withLock({ $0 }) else { return forward(event) }
-            // Only the connection's flow retains the transfer, so it must be released when the transfer ends.
+            // Only the connection's flow retains the handle of the transfer, so the flow must release it when the
+            // transfer ends.
             if case .end = event { _ = flow.detach() }
             receive(event)
             guard case .head(let head) = event, head.status == .switchingProtocols else { return }
@@ -59,8 +60,8 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
                 return receive(.end(RequestError(.badResponse, phase: .receiving, reason: flaw)))
             }
             didUpgrade(connection)
-            // The transfer resumes first, because a pause applies only to the request. The connection must be open
-            // before its first byte arrives.
+            // Resume the transfer first, because a pause applies only to the request. The connection must already be
+            // open when its first byte arrives.
             flow.set(.user, false)
             receive(.end(nil))
         }
