@@ -18,7 +18,7 @@ import Foundation
 /// connectivity.isConnected = true
 /// ```
 ///
-/// An available network doesn't guarantee that a host is reachable. Only a request can find that out, for example with
+/// An available network doesn't guarantee that a host is reachable. Only a request can determine that; see
 /// ``RequestQueue/canReach(_:timeout:session:)``. All members are thread-safe.
 public final class Connectivity: Sendable {
     /// A kind of network interface.
@@ -86,8 +86,8 @@ public final class Connectivity: Sendable {
 
     /// Returns a sequence of the current state and all later changes.
     ///
-    /// A slow consumer receives only the newest state. Each call returns a separate sequence. It finishes when this
-    /// instance is deallocated, so the sequence of ``system`` never finishes.
+    /// A slow consumer receives only the newest state. Each call returns a separate sequence. The sequence finishes
+    /// when this instance is deallocated, so the sequence of ``system`` never finishes.
     public func updates() -> AsyncStream<Status> { subscription().updates }
 
     /// Returns the updates for one consumer, and the continuation that can finish them.
@@ -107,7 +107,7 @@ public final class Connectivity: Sendable {
     /// Waits until a network is available; returns immediately if one already is.
     ///
     /// - Parameters:
-    ///   - limit: The timeout; `nil`, the default, waits without a limit.
+    ///   - limit: The timeout; `nil`, the default, means no limit.
     ///   - clock: The clock that measures the timeout.
     /// - Returns: Whether a network is available; `false` after the timeout, and if the task is cancelled while it
     ///   waits.

@@ -7,8 +7,9 @@ import Foundation
 
 /// The network interfaces of a Linux system, as reported by the kernel.
 enum NetworkInterfaces {
-    /// Returns whether a non-loopback interface is up and has an address that is reachable from other machines; `nil`
-    /// if the system doesn't report it.
+    /// Returns whether a non-loopback interface is up and has an address that is reachable from other machines.
+    ///
+    /// Returns `nil` if the system can't list its interfaces.
     static func haveNetwork() -> Bool? {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return nil }
@@ -22,7 +23,7 @@ enum NetworkInterfaces {
         }
     }
 
-    /// Whether an address is an IPv4 or IPv6 address that isn't link-local (RFC 3927; RFC 4291, 2.5.6).
+    /// Returns whether an address is an IPv4 or IPv6 address that isn't link-local (RFC 3927; RFC 4291, 2.5.6).
     private static func isReachable(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
         func byte(_ offset: Int) -> UInt8 { UnsafeRawPointer(address).load(fromByteOffset: offset, as: UInt8.self) }
         switch Int32(address.pointee.sa_family) {
@@ -37,9 +38,8 @@ enum NetworkInterfaces {
     /// Calls `change` once before it returns, and then after every change of links, addresses or routes, until the
     /// process exits (rtnetlink(7)).
     ///
-    /// Calls never overlap. The messages of the kernel only trigger a call: their content is ignored, because messages
-    /// may get lost and the current state is easy to read. If the kernel doesn't allow the observation, `change` is
-    /// never called.
+    /// Calls never overlap. Kernel messages only trigger a call. Their content is ignored, because messages may get
+    /// lost and the current state is easy to read. If the kernel doesn't permit observation, `change` is never called.
     static func observe(_ change: @escaping @Sendable () -> Void) {
         let descriptor = socket(addressFamily, kind, 0)
         guard descriptor >= 0, subscribe(descriptor) else {

@@ -9,16 +9,17 @@ extension RequestCondition where Self == ClosureCondition {
     /// let sync = Post<Void>("notes").condition(.connected())
     /// ```
     ///
-    /// The condition is checked once, before the operation does anything else. While it waits, the operation occupies
-    /// its slot of the queue. So a client with few slots delays all its requests while it is offline. Usually, that is
-    /// intended. A cancellation or the deadline of the operation ends the wait. If a network may be lost while a
-    /// request is running, see ``Interceptor/retryingOffline(by:timeout:maximumRetryCount:clock:)``.
+    /// The condition is checked once, before the operation does anything else. While the operation waits, it occupies
+    /// its slot of the queue. So a client with few slots delays all its requests while the device is offline, which is
+    /// usually intended. A cancellation or the deadline of the operation ends the wait. If a network may be lost while
+    /// a request is running, see ``Interceptor/retryingOffline(by:timeout:maximumRetryCount:clock:)``.
     ///
     /// - Parameters:
     ///   - connectivity: The source of the network state; by default, the system.
-    ///   - limit: The timeout; `nil`, the default, waits without a limit, and zero doesn't wait.
+    ///   - limit: The timeout; `nil`, the default, means no limit, and zero means not to wait.
     ///   - clock: The clock that measures the timeout.
-    /// - Returns: A condition that throws a ``RequestError`` of code `offline` if no network becomes available in time.
+    /// - Returns: A condition that throws a ``RequestError`` with the code `offline` if no network becomes available in
+    ///   time.
     public static func connected(
         by connectivity: Connectivity = .system,
         timeout limit: Duration? = nil,

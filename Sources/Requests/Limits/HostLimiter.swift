@@ -12,15 +12,14 @@ import Foundation
 ///
 /// An origin consists of scheme, host and port (RFC 6454). Each transfer occupies a slot of its origin until it ends,
 /// and a request waits while all slots are occupied. A free slot goes to the request whose operation has the highest
-/// priority, and among equals to the one that has waited longest. If more than a hundred requests wait, a raised
-/// priority may take effect a few grants later.
+/// priority. Among requests of equal priority, the one that has waited longest goes first. If more than a hundred
+/// requests are waiting, a raised priority may take effect a few grants later.
 ///
-/// A redirect needs a slot of the origin that it leads to. While it waits, an operation still occupies its slot of the
-/// operation queue.
+/// A redirect needs a slot of the target's origin. A waiting operation still occupies its slot of the operation queue.
 ///
 /// A limiter is a reference type: all requests that use the same limiter are limited together.
 public final class HostLimiter: Sendable {
-    /// The state of one origin; if it has both free slots and waiters, their priorities are being refreshed.
+    /// The state of one origin; if there are both free slots and waiters, a refresh of the priorities is under way.
     private struct Host: Sendable {
         var activeCount = 0
         var waiters = Waiters()
@@ -49,7 +48,7 @@ public final class HostLimiter: Sendable {
     ///   - priority: Returns the current priority each time it is called; higher priorities go first.
     ///   - onGrant: Called once, now or later, on any thread, when the request gets a slot. Each call must be followed
     ///     by ``release(_:)``.
-    /// - Returns: A closure that cancels the request. The closure can't free a slot: if one is granted at the same
+    /// - Returns: A closure that cancels the request. The closure can't free a slot. If the slot is granted at the same
     ///   moment, `onGrant` may still be called after the cancellation, and `release` is then required.
     func acquire(
         _ origin: Origin,
@@ -101,8 +100,8 @@ public final class HostLimiter: Sendable {
             let priorities = waiters.mapValues { $0.priority() }
             perform(change(origin) { $0.waiters.update(priorities) }.step, at: origin)
         case .grant(let waiters):
-            // Call `onGrant` asynchronously to avoid unbounded recursion. If a transfer ends before `onGrant` returns,
-            // it admits the next transfer, so a long queue could overflow the stack.
+            // Call `onGrant` asynchronously to avoid unbounded recursion. A transfer that ends before its `onGrant`
+            // returns admits the next transfer, so a long queue could overflow the stack.
             for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.onGrant) }
         }
     }

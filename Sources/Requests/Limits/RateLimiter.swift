@@ -10,12 +10,13 @@ import Foundation
 /// ```
 ///
 /// The limiter is a token bucket: it starts with a full burst of tokens, is refilled at a steady rate, and each request
-/// takes one token. Requests wait while it is empty. A new token goes to the request whose operation then has the
-/// highest priority, and among equals to the one that has waited longest. If more than a hundred requests wait, a
-/// raised priority may take effect a few grants later. A request that is cancelled while it waits consumes no token.
+/// takes one token. Requests wait while the bucket is empty. A new token goes to the request whose operation then has
+/// the highest priority. Among requests of equal priority, the one that has waited longest goes first. If more than a
+/// hundred requests are waiting, a raised priority may take effect a few grants later. A request that is cancelled
+/// while it waits consumes no token.
 ///
-/// Redirects and retries consume tokens as well; a response from a cache or from a shared transfer doesn't. While it
-/// waits, an operation still occupies its slot of the operation queue.
+/// Redirects and retries consume tokens as well; a response from a cache or from a shared transfer doesn't. A waiting
+/// operation still occupies its slot of the operation queue.
 ///
 /// A limiter is a reference type: all requests that use the same limiter are limited together.
 public final class RateLimiter: Sendable {
@@ -23,14 +24,15 @@ public final class RateLimiter: Sendable {
         var bucket: TokenBucket
         var waiters = Waiters()
         var lastID = 0
-        /// The time at which the priorities were last refreshed; reading them may take a while.
+        /// The time at which the priorities were last refreshed, measured after they were read, because that may be
+        /// slow.
         var lastPriorityRefresh = Duration.zero
-        /// The ID of the current sleep until the next token; `nil` without waiters.
+        /// The ID of the current sleep until the next token; `nil` if the limiter isn't sleeping.
         var sleepID: Int?
         var lastSleepID = 0
         var timer: DelayedAction?
 
-        /// Admits waiters, and starts a sleep until the next token if some remain.
+        /// Admits waiters, and starts a sleep until the next token if some waiters remain.
         mutating func proceed(at time: Duration) -> Effect {
             guard !waiters.isRefreshing else { return Effect() }
             if time - lastPriorityRefresh >= RateLimiter.priorityLifetime { waiters.requireRefresh() }
@@ -51,14 +53,14 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// The effects to perform after the lock was released.
+    /// The effects to perform after the lock is released.
     private struct Effect: Sendable {
         var step = Waiters.Step.none
         var sleep: (duration: Duration, id: Int)?
         var cancelledTimer: DelayedAction?
     }
 
-    // How long known priorities may be reused in a queue that is too long to refresh before every grant.
+    // How long known priorities are reused in a long queue, where refreshing them before every grant would be too slow.
     private static let priorityLifetime = Duration.milliseconds(100)
 
     private let state: Locked<State>
@@ -71,8 +73,7 @@ public final class RateLimiter: Sendable {
     ///   - interval: The length of the interval. Zero means no limit, except for ``pause(for:)``.
     ///   - burst: The number of requests that can be sent immediately after a period without requests; at least 1. By
     ///     default, it is `count`.
-    ///   - clock: The clock of the limiter. By default, it uses the clock of the environment that first uses the
-    ///     limiter.
+    ///   - clock: The clock of the limiter; by default, the clock of the environment that first uses the limiter.
     public init(
         _ count: Int,
         per interval: Duration,
@@ -83,13 +84,13 @@ public final class RateLimiter: Sendable {
         timing = LimiterClock(clock)
     }
 
-    /// Pauses all requests for a while, as a server requests with a 429 or 503 and `Retry-After` (RFC 9110, 10.2.3).
+    /// Pauses all requests for a while, for example after a 429 or 503 with `Retry-After` (RFC 9110, 10.2.3).
     ///
     /// If the limiter is already paused, the pause may be extended, but is never shortened. A pause isn't followed by a
     /// burst: one request is sent first, and the others follow at the steady rate. Requests that already have a token
     /// aren't affected.
     ///
-    /// - Parameter duration: The length of the pause from now on. The call has no effect if it isn't positive.
+    /// - Parameter duration: The length of the pause, starting now. If it isn't positive, the call has no effect.
     public func pause(for duration: Duration) {
         guard duration > .zero else { return }
         change { $0.bucket.pause(for: duration, at: $1) }
@@ -101,8 +102,8 @@ public final class RateLimiter: Sendable {
     ///   - clock: The clock of the environment; used unless the limiter already has a clock.
     ///   - priority: Returns the current priority each time it is called; higher priorities go first.
     ///   - onGrant: Called once, now or later, on any thread, when the request gets a token.
-    /// - Returns: A closure that cancels the request, so that it consumes no token. The closure can't return a token:
-    ///   if one is granted at the same moment, `onGrant` may still be called after the cancellation.
+    /// - Returns: A closure that cancels the request, so that it consumes no token. The closure can't return a token.
+    ///   If the token is granted at the same moment, `onGrant` may still be called after the cancellation.
     func wait(
         on clock: any Clock<Duration> = ContinuousClock(),
         priority: @escaping @Sendable () -> Int,
@@ -186,7 +187,7 @@ final class LimiterClock: Sendable {
         timing.withLock { if $0 == nil { $0 = new } }
     }
 
-    /// The clock of the limiter; if it has none yet, it uses the system's from now on.
+    /// The clock of the limiter; a limiter without a clock adopts the system's continuous clock.
     var clock: any Clock<Duration> { resolvedTiming.clock }
 
     /// Returns the time since the clock was set.

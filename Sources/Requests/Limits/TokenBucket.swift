@@ -4,10 +4,10 @@
 /// A token bucket that is refilled at a steady rate up to its capacity.
 ///
 /// The level is stored as a duration. A token costs one interval, and elapsed time is multiplied by `count` before it
-/// is added. So nothing is rounded, and the level stays exact, no matter how often it is updated.
+/// is added. Nothing is rounded, so the level stays exact, no matter how often it is updated.
 ///
-/// All times are durations since the bucket was created. The clock never runs backward: an earlier time than the last
-/// one has no effect.
+/// All times are durations since the bucket was created. A time that is earlier than a previously passed time has no
+/// effect.
 struct TokenBucket: Sendable {
     private let count: Int
     private let interval: Duration
@@ -28,30 +28,30 @@ struct TokenBucket: Sendable {
         level = capacity
     }
 
-    /// Returns the number of tokens that are available.
+    /// Returns the number of available tokens.
     mutating func available(at time: Duration) -> Int {
         refill(to: time)
         guard now >= pauseEnd else { return 0 }
         return interval == .zero ? .max : level.quotient(by: interval)
     }
 
-    /// Removes tokens, at most as many as are available.
+    /// Removes tokens; the caller must not remove more than are available.
     mutating func take(_ tokens: Int) {
         guard interval > .zero else { return }
         level -= interval * tokens
     }
 
-    /// Returns the time at which the next token will be available, if none is taken before.
+    /// Returns the time at which the next token will be available if no token is taken before then.
     mutating func nextToken(at time: Duration) -> Duration {
         refill(to: time)
         guard level < interval else { return max(now, pauseEnd) }
         return max(now + (interval - level).divided(by: count), pauseEnd)
     }
 
-    /// Pauses the bucket, so that no tokens are available for a while; never shortens a pause.
+    /// Withholds all tokens for a while; never shortens a pause.
     ///
-    /// A server that requests a pause mustn't be flooded at its end. So the bucket then holds at most one token, and is
-    /// refilled from there.
+    /// A server that has requested a pause must not be flooded when the pause ends. So the bucket then holds at most
+    /// one token, and is refilled from there.
     mutating func pause(for duration: Duration, at time: Duration) {
         refill(to: time)
         level = min(level, interval)
@@ -74,17 +74,17 @@ struct TokenBucket: Sendable {
 }
 
 extension Duration {
-    /// Returns the integer quotient of two durations; it must not exceed 10⁹.
+    /// Returns the integer quotient of two durations, rounded down; the quotient must not exceed 10⁹.
     ///
-    /// Swift's division of durations returns a floating-point number, which is off by less than one here. So the result
-    /// is corrected.
+    /// Swift's division of durations returns a floating-point number, which is off by less than one here. So this
+    /// method corrects the result.
     fileprivate func quotient(by divisor: Duration) -> Int {
         let guess = Int(self / divisor)
         if divisor * guess > self { return guess - 1 }
         return divisor * (guess + 1) > self ? guess : guess + 1
     }
 
-    /// Returns the quotient, rounded up.
+    /// Returns the duration divided by `count`, rounded up.
     fileprivate func divided(by count: Int) -> Duration {
         (self + Duration(secondsComponent: 0, attosecondsComponent: Int64(count - 1))) / count
     }

@@ -1,15 +1,15 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A priority queue of waiters, in which the longest wait goes first among equal priorities.
+/// A priority queue of waiters; among waiters of equal priority, the one that has waited longest goes first.
 ///
-/// The priority of a waiter may change without notice, so its owner must refresh the priorities. Refreshing all of them
-/// before every grant would take quadratic time in a long queue. ``needsRefresh`` therefore requires a refresh before
-/// every grant only while the queue is short. In a long queue, the number of grants between two refreshes is
-/// proportional to the length. The average cost of a grant is thus bounded, whatever the length.
+/// The priority of a waiter may change without notice, so the owner of the queue must refresh the priorities.
+/// Refreshing all of them before every grant would take quadratic time in a long queue. ``needsRefresh`` therefore
+/// requires a refresh before every grant only while the queue is short. In a long queue, the number of grants between
+/// two refreshes is proportional to the length. The average cost of a grant is thus bounded, whatever the length.
 ///
-/// The queue never reads a priority itself, because that runs the caller's code. The owner of the queue does so,
-/// outside of its lock.
+/// The queue never reads a priority itself, because that would run the caller's code under the owner's lock. The owner
+/// reads the priorities after it has released its lock.
 struct WaitQueue: Sendable {
     /// An entry of the heap; IDs increase in order of arrival.
     private struct Entry: Sendable, Comparable {
@@ -21,12 +21,12 @@ struct WaitQueue: Sendable {
         }
     }
 
-    /// The number of waiters for each grant without a refresh.
+    /// The queue length divided by this number is the number of grants between two refreshes.
     private static let waitersPerSkippedRefresh = 64
 
     /// The last known priority of each waiter.
     private var priorities: [Int: Int] = [:]
-    /// The entries of the waiters; stale entries of removed waiters are skipped.
+    /// The entries of the waiters, and stale entries of removed waiters, which are skipped.
     private var heap = Heap<Entry>()
     private var grantsUntilRefresh = 0
 
@@ -46,7 +46,7 @@ struct WaitQueue: Sendable {
         heap.insert(Entry(id: id, priority: priority))
     }
 
-    /// Removes a waiter without a grant; returns `false` if it isn't in the queue.
+    /// Removes a waiter without admitting it; returns `false` if it isn't in the queue.
     ///
     /// - Complexity: O(1), amortized.
     @discardableResult
@@ -56,7 +56,7 @@ struct WaitQueue: Sendable {
         return true
     }
 
-    /// Records refreshed priorities, except for waiters that were removed in the meantime.
+    /// Records refreshed priorities, except those of waiters that were removed in the meantime.
     ///
     /// - Complexity: O(n log n)
     mutating func update(_ newPriorities: [Int: Int]) {
@@ -110,7 +110,7 @@ struct Waiter: Sendable {
     let onGrant: @Sendable () -> Void
 }
 
-/// The waiters of a limiter, and the decision which of them are admitted next.
+/// The waiters of a limiter, and the logic that decides which of them to admit next.
 struct Waiters: Sendable {
     /// The next step of the limiter, to perform outside of its lock.
     enum Step: Sendable {
@@ -136,13 +136,13 @@ struct Waiters: Sendable {
         queue.add(id, priority: priority)
     }
 
-    /// Removes a waiter whose request was cancelled; returns `nil` if it has been admitted or removed before.
+    /// Removes a waiter whose request was cancelled; returns `nil` if it was already admitted or removed.
     mutating func remove(_ id: Int) -> Waiter? {
         queue.remove(id)
         return waiters.removeValue(forKey: id)
     }
 
-    /// Completes a refresh with the current priorities.
+    /// Records the current priorities, which completes a refresh.
     mutating func update(_ priorities: [Int: Int]) {
         isRefreshing = false
         queue.update(priorities)
@@ -153,7 +153,7 @@ struct Waiters: Sendable {
         queue.requireRefresh()
     }
 
-    /// Admits as many waiters as there is room for, unless the priorities must be refreshed first to choose among them.
+    /// Admits at most `room` waiters, unless the priorities must be refreshed first to choose among them.
     mutating func next(_ room: Int) -> Step {
         guard !isRefreshing, room > 0 else { return .none }
         if queue.needsRefresh, queue.count > room {

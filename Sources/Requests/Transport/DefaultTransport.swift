@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The transport of requests that don't specify one, which is the best transport of the platform.
+/// The transport for requests that don't specify one; it is the best transport of the platform.
 enum DefaultTransport {
     /// The transport that all requests of the process share.
     static let shared: any HTTPTransport = {
@@ -15,7 +15,8 @@ enum DefaultTransport {
         #endif
     }()
 
-    /// Returns a transport for a single client that shares no cookies, cache or credentials with other clients.
+    /// Returns a transport for a single client; the transport shares no cookies, cache or credentials with other
+    /// clients.
     static func `private`() -> any HTTPTransport {
         #if os(Linux)
         shared

@@ -29,7 +29,7 @@ package struct FlowControl: Sendable {
             let pauses: Bool
         }
 
-        /// Returns the next call of the handle; `nil` if none is necessary, or another thread makes it.
+        /// Returns the next call of the handle; `nil` if no call is necessary, or another thread makes the call.
         mutating func nextCall() -> Call? {
             guard let handle, let pauses = pauses.next(!reasons.isEmpty) else { return nil }
             return Call(handle: handle, pauses: pauses)
@@ -52,7 +52,7 @@ package struct FlowControl: Sendable {
         performCalls(from: next)
     }
 
-    /// Releases the handle of a finished transfer; returns `false` if that was done before.
+    /// Releases the handle of a finished transfer; returns `false` if that has already been done.
     func detach() -> Bool {
         // Release the handle outside of the lock, because that may deallocate the caller's objects.
         let (isFirst, handle) = state.withLock { state in

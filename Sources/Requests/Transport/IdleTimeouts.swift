@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 #if canImport(FoundationNetworking)
-/// The idle timeouts of all transfers; times are nanoseconds of any monotonic clock.
+/// The idle timeouts of all transfers; times are in nanoseconds, as measured by any monotonic clock.
 ///
 /// A single check is scheduled for all transfers, at the earliest time at which one of them could time out. Recording
-/// activity only costs a dictionary lookup, and no timer.
+/// activity costs only a dictionary lookup, and no timer.
 struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     private struct Entry {
         let timeout: UInt64
@@ -39,8 +39,9 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
 
     /// Removes and returns the transfers that have timed out, and returns the time of the next check.
     ///
-    /// A check before ``nextCheck`` is obsolete, because an earlier one was scheduled after it, so it does nothing.
-    /// Otherwise each obsolete check would schedule another, and their number would grow with every short timeout.
+    /// A check that runs before ``nextCheck`` does nothing, because it has been superseded by a check that was
+    /// scheduled for an earlier time. Otherwise, each superseded check would schedule another check, and their number
+    /// would grow with every short timeout.
     mutating func check(now: UInt64) -> (expired: [ID], next: UInt64?) {
         guard let nextCheck, nextCheck <= now else { return ([], nil) }
         let expired = entries.filter { $0.value.due <= now }.map(\.key)

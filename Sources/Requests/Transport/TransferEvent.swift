@@ -17,8 +17,8 @@ public enum TransferEvent: Sendable {
     ///
     /// A transport without access to trailer fields doesn't report them.
     case trailers(HTTPHeaders)
-    /// The metrics of the transfer that the transport measures.
+    /// The metrics that the transport has measured for the transfer.
     indirect case metrics(TransferRecord.Metrics)
-    /// The transfer has ended; without an error, the response is complete.
+    /// The transfer has ended; if there is no error, the response is complete.
     case end(RequestError?)
 }

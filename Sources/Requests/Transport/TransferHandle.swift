@@ -10,8 +10,8 @@ public protocol TransferHandle: AnyObject, Sendable {
 
     /// Stops delivering content until ``resume()``.
     ///
-    /// If the transport supports ``TransportCapabilities/pausing``, that applies backpressure to the peer. The default
-    /// implementation does nothing.
+    /// If the transport has the capability ``TransportCapabilities/pausing``, this applies backpressure to the peer.
+    /// The default implementation does nothing.
     func pause()
 
     /// Resumes delivering content. The default implementation does nothing.

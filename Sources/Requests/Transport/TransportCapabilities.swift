@@ -30,7 +30,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
     ///
     /// Without this capability, ``ChallengeInterceptor`` doesn't respond to challenges of proxies.
     public static let proxyAuthorization = TransportCapabilities(rawValue: 1 << 5)
-    /// A connection can be upgraded to another protocol, such as WebSocket, if ``TransportRequest/upgrade`` requests it
-    /// and the server accepts.
+    /// A connection can be upgraded to another protocol, such as WebSocket, if ``TransportRequest/upgrade`` requests
+    /// that and the server accepts.
     public static let upgrades = TransportCapabilities(rawValue: 1 << 6)
 }

@@ -4,11 +4,11 @@
 import Foundation
 
 extension TransportRequest {
-    /// The source of the bytes that a transport sends after a connection was upgraded to another protocol, such as
+    /// The source of the bytes that a transport sends after upgrading a connection to another protocol, such as
     /// WebSocket (RFC 9110, 7.8).
     ///
-    /// The caller creates one source for each transfer. It provides no bytes before the 101 response was reported.
-    /// After that, bytes may become available at any time until the transfer ends.
+    /// The caller creates one source for each transfer. The source provides no bytes until the 101 response has been
+    /// reported. After that, bytes may become available at any time until the transfer ends.
     public final class UpgradeSource: Sendable {
         private struct State: Sendable {
             /// Whether the transport has found no bytes, and waits for a notification.

@@ -9,25 +9,25 @@ public struct TransportRequest: Sendable {
     public var url: URL
     /// The method; it is a valid token.
     public var method: HTTPMethod
-    /// The header fields, without message framing such as `Content-Length`: the transport adds that itself, based on
+    /// The header fields, without message framing such as `Content-Length`, which the transport adds itself, based on
     /// the body.
     public var headers: HTTPHeaders
     /// The body.
     public var body: HTTPBody
     /// The maximum time without data in either direction, with millisecond precision.
     ///
-    /// If it is `nil`, the transport uses its configuration, or 60 seconds.
+    /// If this is `nil`, the transport uses the timeout of its configuration, or 60 seconds if there is none.
     public var timeout: Duration?
     /// The timeout if neither the request nor the transport sets one; `URLSession` has the same default.
     static let defaultTimeout = Duration.seconds(60)
     /// The maximum size of the response's content in bytes, after decoding.
     ///
-    /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`. The operation enforces the
+    /// A transport may end a larger transfer itself, with the error code `bodyTooLarge`. The operation enforces the
     /// limit in any case.
     public var maximumBodySize: Int
     /// The maximum size of each head of the response in bytes, from the status line to the empty line.
     ///
-    /// A transport with access to the raw fields may end a transfer with a larger head itself, with an error of code
+    /// A transport with access to the raw fields may end a transfer with a larger head itself, with the error code
     /// `headTooLarge`. The operation enforces the limit in any case if it receives the raw fields.
     public var maximumHeadSize: Int
     /// The cache policy for transports that have their own cache.
@@ -36,14 +36,15 @@ public struct TransportRequest: Sendable {
     public var allowsCellularAccess: Bool
     /// Whether the transport decodes compressed content.
     ///
-    /// If not, content is delivered encoded, and a coding is requested only if the request has a header field for it. A
-    /// transport that always decodes content then fails with an error of code `unsupported` before it connects.
+    /// If this is `false`, content is delivered encoded, and a content coding is requested only if the request has a
+    /// header field for that. A transport that always decodes content then fails with the error code `unsupported`
+    /// before it connects.
     public var decodesContent: Bool
     /// Whether the request may be sent over HTTP/2; ignored by transports that can't choose the version.
     public var usesHTTP2: Bool
     /// The trust policy for the connection.
     ///
-    /// A transport that doesn't support the policy fails with an error of code `unsupported` before it connects.
+    /// A transport that doesn't support the policy fails with the error code `unsupported` before it connects.
     public var trust: TrustPolicy
     /// Whether redirects have led to another origin, with this request or an earlier one; `false` by default.
     ///
@@ -59,20 +60,20 @@ public struct TransportRequest: Sendable {
     /// Whether a transport with its own cookie storage adds cookies, and stores the cookies of the response; `true` by
     /// default.
     public var usesCookies: Bool
-    /// The priority of the transfer relative to others on the same connection, from 0 to 1; `nil`, the default, is the
-    /// normal priority.
+    /// The priority of the transfer relative to other transfers on the same connection, from 0 to 1; `nil`, the
+    /// default, is the normal priority.
     ///
     /// The priority is a hint, because HTTP/1.1 has no priorities.
     public var priority: Double?
     /// A closure that configures the task of a `URLSession` before it is resumed; other transports don't call it.
     public var configureTask: (@Sendable (URLSessionTask) -> Void)?
-    /// Whether the content is written to a file or a stream rather than to memory, so it may be large; `false` by
-    /// default.
+    /// Whether the content is written to a file or a stream rather than to memory, and may therefore be large; `false`
+    /// by default.
     ///
     /// A transport that buffers content before it delivers it may then use larger chunks.
     public var isStreamed = false
-    /// Whether the content may never end, as with a feed, so the transfer occupies its connection for a long time;
-    /// `false` by default.
+    /// Whether the content may never end, as with a feed, in which case the transfer occupies its connection for a long
+    /// time; `false` by default.
     public var isOpenEnded = false
     /// Whether the caller limits concurrent requests by the width of a client or operation queue, or by a
     /// ``HostLimiter``; `false` by default.
@@ -87,7 +88,7 @@ public struct TransportRequest: Sendable {
     /// a 101, no bytes are read from the source. The transport must have the capability
     /// ``TransportCapabilities/upgrades``.
     public var upgrade: TransportRequest.UpgradeSource?
-    /// The caller's `URLRequest`, whose other settings a `URLSession` uses.
+    /// The caller's `URLRequest`, from which a `URLSession` takes all settings that aren't properties of this type.
     var template: URLRequest?
     /// The flow control that pauses the transfer.
     ///

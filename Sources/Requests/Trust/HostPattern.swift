@@ -5,7 +5,8 @@
 enum HostPattern: Sendable, Hashable {
     /// The host with this name or address.
     case host(String)
-    /// The hosts with one more label than this domain, as in a certificate (RFC 9525, 6.3).
+    /// The hosts with exactly one more label than this domain, as matched by a wildcard in a certificate (RFC 9525,
+    /// 6.3).
     ///
     /// For example, `*.example.com` matches `www.example.com`, but neither `example.com` nor `a.b.example.com`.
     case directSubdomains(String)
@@ -14,7 +15,7 @@ enum HostPattern: Sendable, Hashable {
 
     /// Parses a host name or address, or a name with `*` as its first label.
     ///
-    /// - Throws: ``InvalidValue`` if the string can't match any host, because its rule would silently never apply.
+    /// - Throws: ``InvalidValue`` if the string can't match any host, because a rule for it would silently never apply.
     init(_ text: String) throws(InvalidValue) {
         let isWildcard = text.hasPrefix("*.")
         let name = (isWildcard ? String(text.dropFirst(2)) : text).canonicalHost
@@ -27,11 +28,13 @@ enum HostPattern: Sendable, Hashable {
     /// Returns the patterns that match a host, from the most specific to the most general.
     static func all(matching host: String) -> [HostPattern] {
         let host = host.canonicalHost
-        let domain = host.firstIndex(of: ".").map { HostPattern.directSubdomains(String(host[host.index(after: $0)...])) }
+        let domain = host.firstIndex(of: ".").map {
+            HostPattern.directSubdomains(String(host[host.index(after: $0)...]))
+        }
         return [.host(host), domain, .any].compactMap(\.self)
     }
 
-    /// Whether a string is a host name or address in canonical form.
+    /// Returns whether a string is a host name or address in canonical form.
     static func isHost(_ text: String) -> Bool {
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isName = labels.allSatisfy { 1...63 ~= $0.count && $0.allSatisfy(characters.contains) }

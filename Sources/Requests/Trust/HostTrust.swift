@@ -48,7 +48,7 @@ extension TrustPolicy {
 
 // MARK: - Decision
 
-/// The decision about a server's certificates, given the result of the system's checks of chain, host name and validity
+/// The decision about a server's certificates, given the result of checking the chain, the host name and the validity
 /// period.
 extension HostTrust {
     /// The decision about a server's certificates.
@@ -61,7 +61,8 @@ extension HostTrust {
         case refuse(TrustFailure)
     }
 
-    /// Whether exactly the system's authorities are trusted, so that the system can perform its default checks as well.
+    /// Whether exactly the system's authorities are trusted, in which case the system can perform its default checks as
+    /// well.
     var usesSystemTrust: Bool { !acceptsAnyCertificate && authorities == Authorities() }
 
     /// Decides whether to trust the certificates of the host.
@@ -90,10 +91,10 @@ extension HostTrust {
     /// Whether trusted chains must pass further checks, that is, pins or an evaluator.
     var checksChains: Bool { pins != nil || evaluator != nil }
 
-    /// Checks the pins and the evaluator; returns the reason why the host isn't trusted, or `nil` if it is.
+    /// Checks the pins and calls the evaluator; returns the reason why the host isn't trusted, or `nil` if it is.
     func refusal(of host: String, chain: [Data]) -> TrustFailure? {
-        // If the chain isn't verified, only the server's own certificate counts, because a server can send any other
-        // certificates.
+        // If the chain isn't verified, check only the server's own certificate, because the server could have added any
+        // other certificates.
         let counted = acceptsAnyCertificate ? Array(chain.prefix(1)) : chain
         guard let own = counted.first, (try? TrustPolicy.Certificate(der: own)) != nil else { return .badCertificate }
         let certificates = counted.compactMap { try? TrustPolicy.Certificate(der: $0) }

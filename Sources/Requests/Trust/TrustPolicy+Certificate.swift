@@ -6,9 +6,9 @@ import Foundation
 extension TrustPolicy {
     /// An X.509 certificate of an authority that you trust, or of a key that you pin.
     ///
-    /// Create it from PEM text, from DER, or from a file of either. It is stored as DER, so two values of the same
-    /// certificate are equal whatever their source. Only the structure is checked here; the validity period and the
-    /// hosts are checked when a connection is made.
+    /// Create it from PEM text, from DER, or from a file in either format. It is stored as DER, so two values of the
+    /// same certificate are equal, whatever their source. Only the structure is checked here; the validity period and
+    /// the hosts are checked when a connection is made.
     ///
     /// ```swift
     /// let authority = try TrustPolicy.Certificate(contentsOf: folder.appending(path: "company-root.pem"))
@@ -17,8 +17,8 @@ extension TrustPolicy {
     public struct Certificate: Sendable, Hashable {
         /// The certificate in DER encoding (X.690).
         public let der: Data
-        /// The SubjectPublicKeyInfo of the certificate (RFC 5280, 4.1.2.7) in DER encoding, of which a pin is the
-        /// digest.
+        /// The SubjectPublicKeyInfo of the certificate (RFC 5280, 4.1.2.7) in DER encoding; a pin is the digest of
+        /// these bytes.
         let publicKeyInfo: Data
 
         /// Creates a certificate from DER.
@@ -34,7 +34,8 @@ extension TrustPolicy {
 
         /// Creates a certificate from PEM text (RFC 7468) with a single certificate.
         ///
-        /// - Throws: ``InvalidValue`` if the text contains no certificate, several certificates, or another PEM block.
+        /// - Throws: ``InvalidValue`` if the text contains no certificate, several certificates, or a PEM block of
+        ///   another kind.
         public init(pem: String) throws(InvalidValue) {
             self = try Self.single(Self.all(pem: pem))
         }
@@ -54,9 +55,9 @@ extension TrustPolicy {
             self = try Self.single(Self.all(contentsOf: file))
         }
 
-        /// Returns all certificates of a PEM text, such as a bundle of authorities.
+        /// Returns all certificates in a PEM text, such as a bundle of authorities.
         ///
-        /// - Throws: ``InvalidValue`` if the text contains no certificate, or another PEM block.
+        /// - Throws: ``InvalidValue`` if the text contains no certificate, or a PEM block of another kind.
         public static func all(pem: String) throws(InvalidValue) -> [Certificate] {
             var certificates: [Certificate] = []
             for block in try PEMBlock.all(in: pem, of: .certificate) {
@@ -80,8 +81,8 @@ extension TrustPolicy {
         }
 
         private static func all(_ data: Data) throws(InvalidValue) -> [Certificate] {
-            // DER begins with 0x30, the tag of a SEQUENCE. PEM doesn't, because as text that is the digit 0, and PEM
-            // begins with a hyphen or words.
+            // DER begins with 0x30, the tag of a SEQUENCE. PEM doesn't: in ASCII, 0x30 is the digit 0, but PEM begins
+            // with a hyphen or with words.
             if data.first == DERWalker.sequence, let certificate = try? Certificate(der: data) { return [certificate] }
             return try all(pem: String(decoding: data, as: UTF8.self))
         }
@@ -96,8 +97,8 @@ extension TrustPolicy {
         /// The certificate in PEM encoding.
         public var pem: String { PEMBlock(label: "CERTIFICATE", bytes: der).text }
 
-        /// Returns the public key info of a certificate (RFC 5280, 4.1); `nil` if it is malformed or followed by other
-        /// bytes.
+        /// Returns the SubjectPublicKeyInfo of a certificate (RFC 5280, 4.1); `nil` if the certificate is malformed or
+        /// followed by other bytes.
         private static func publicKeyInfo(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
             var outer = DERWalker(bytes[...])
             guard var certificate = outer.next(DERWalker.sequence), outer.rest.isEmpty,
@@ -120,14 +121,15 @@ extension TrustPolicy {
 }
 
 extension TrustPolicy.Certificate: CustomStringConvertible {
-    /// A short description with the pin of the certificate's key; it is the same for every renewal with that key.
+    /// A short description with the pin of the certificate's key; a renewed certificate with the same key has the same
+    /// description.
     public var description: String { "certificate with the key \(TrustPolicy.PublicKeyPin(self))" }
 }
 
 /// A parser for the subset of DER (X.690) that certificates use.
 ///
-/// The bytes are untrusted. Invalid DER results in `nil`, such as an element that exceeds its container, or a length
-/// that is indefinite or encoded in more bytes than necessary.
+/// The bytes are untrusted. The parser returns `nil` for invalid DER, such as an element that exceeds its container, or
+/// a length that is indefinite or encoded in more bytes than necessary.
 struct DERWalker: Sendable {
     static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
@@ -142,7 +144,7 @@ struct DERWalker: Sendable {
         rest = bytes
     }
 
-    /// Reads the next element if it has this tag, and returns a parser of its content; otherwise returns `nil` and
+    /// Reads the next element if it has this tag, and returns a parser for its content; otherwise returns `nil` and
     /// reads nothing.
     mutating func next(_ tag: UInt8) -> DERWalker? {
         var bytes = rest

@@ -20,7 +20,7 @@ extension TrustPolicy {
         enum Content: Sendable, Hashable {
             /// A certificate chain, beginning with the client's certificate, and its private key, both as PEM text.
             case pem(certificates: String, key: String)
-            /// A PKCS#12 container of certificates and key (RFC 7292).
+            /// A PKCS#12 container with the certificates and the private key (RFC 7292).
             case pkcs12(Data)
         }
 
@@ -105,7 +105,7 @@ struct PEMBlock: Sendable, Hashable {
     static func all(in text: String, of kind: InvalidValue.Kind) throws(InvalidValue) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, lines: [Substring])?
-        // `isNewline` accepts all line endings, even CR LF, because that is a single `Character`.
+        // `isNewline` accepts all line endings, including CR LF, which is a single `Character`.
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if let label = line.boundary("BEGIN") {
                 guard open == nil else { throw InvalidValue(kind, "has a PEM block within another") }

@@ -13,10 +13,10 @@ extension TrustPolicy {
     /// let trust = try TrustPolicy.system.evaluating(with: evaluator, forHosts: ["api.example.com"])
     /// ```
     ///
-    /// An evaluator is called after the checks of the system and the pins, so it can refuse additional servers, but
-    /// never accept a server that they refuse. It is called before each request, even if the connection is reused. It
-    /// runs on a thread of the transport, so it must return quickly and never block. Evaluators are compared by
-    /// identity, so create each one only once.
+    /// An evaluator is called after the system's checks and the pins, so it can refuse additional servers, but never
+    /// accept a server that they refuse. It is called before each request, even if the connection is reused. It runs on
+    /// a thread of the transport, so it must return quickly and never block. Evaluators are compared by identity, so
+    /// create each one only once.
     public final class Evaluator: Sendable, Hashable {
         private let evaluate: @Sendable (_ host: String, _ chain: [TrustPolicy.Certificate]) -> Bool
 
@@ -24,7 +24,7 @@ extension TrustPolicy {
         ///
         /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, beginning with the
         ///   host's own certificate. If any certificate is accepted for the host, the chain contains only the host's
-        ///   own; with libcurl, such hosts can't have an evaluator.
+        ///   own certificate. With libcurl, such hosts can't have an evaluator.
         public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [TrustPolicy.Certificate]) -> Bool) {
             self.evaluate = evaluate
         }

@@ -4,8 +4,7 @@
 import Foundation
 
 extension TrustPolicy {
-    /// The SHA-256 digest of a public key that the certificate chain of a host must contain, in addition to being
-    /// trusted.
+    /// The SHA-256 digest of a public key that a host's certificate chain must contain, in addition to being trusted.
     ///
     /// A pin identifies the key (its SubjectPublicKeyInfo), not the certificate. So it stays valid when the certificate
     /// is renewed with the same key. Always pin a second key that isn't in use yet: otherwise the loss of the first key

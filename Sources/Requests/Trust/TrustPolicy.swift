@@ -24,11 +24,11 @@ import Foundation
 ///
 /// A connection is reused only for requests with the same requirements. If a transport doesn't support a requirement,
 /// the request fails with the code `unsupported` before anything is sent. ``CurlTransport`` on Linux supports all
-/// requirements. `URLSession` on Apple platforms does, too, except for OCSP stapling and client certificates that
-/// aren't PKCS#12. On Linux, `URLSession` supports only `system`. If a connection isn't trusted, the request fails with
-/// the code `untrusted` and a `reason`.
+/// requirements. `URLSession` on Apple platforms supports all but OCSP stapling and client certificates that aren't
+/// PKCS#12. On Linux, `URLSession` supports only `system`. If a connection isn't trusted, the request fails with the
+/// code `untrusted` and a `reason`.
 public struct TrustPolicy: Sendable, Hashable {
-    /// The rules for one pattern of hosts; where a rule is `nil`, the next more general pattern decides.
+    /// The rules for one host pattern; if a rule is `nil`, the rule of the next more general pattern applies.
     struct Rules: Sendable, Hashable {
         var authorities: HostTrust.Authorities?
         var minimumVersion: TrustPolicy.TLSVersion?
@@ -46,18 +46,18 @@ public struct TrustPolicy: Sendable, Hashable {
         self.rules = rules.filter { $0.value != Rules() }
     }
 
-    /// The default policy, which requires a certificate of a system authority that names the host, and TLS 1.2 or
-    /// later.
+    /// The default policy: it requires TLS 1.2 or later, and a certificate that names the host and was issued by an
+    /// authority of the system.
     public static let system = TrustPolicy([:])
 
     /// Returns a policy that trusts only these authorities, but not the system's.
     ///
-    /// If there are no certificates, every connection fails.
+    /// If `certificates` is empty, every connection fails.
     public static func only(_ certificates: [TrustPolicy.Certificate]) -> TrustPolicy {
         system.changed { $0.authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates) }
     }
 
-    /// Returns a policy that trusts these authorities as well.
+    /// Returns a copy of this policy that also trusts these authorities.
     public func adding(_ certificates: [TrustPolicy.Certificate]) -> TrustPolicy {
         changed { rules in
             var authorities = rules.authorities ?? HostTrust.Authorities()
@@ -68,9 +68,9 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Returns a policy that trusts only these authorities for some hosts, instead of the authorities of the policy.
+    /// Returns a copy of this policy that, for the given hosts, trusts only these authorities instead of its own.
     ///
-    /// Use it for your own servers if their authority must not be trusted for other hosts.
+    /// Use this method for your own servers if their authority must not be trusted for other hosts.
     ///
     /// - Parameters:
     ///   - certificates: The authorities; if there are none, connections to these hosts fail.
@@ -85,10 +85,10 @@ public struct TrustPolicy: Sendable, Hashable {
         return try changed(forHosts: hosts) { $0.authorities = authorities }
     }
 
-    /// Returns a policy that calls a closure for connections to these hosts, after all other checks.
+    /// Returns a copy of this policy that calls an evaluator for connections to these hosts, after all other checks.
     ///
     /// - Parameters:
-    ///   - evaluator: The closure; it replaces any evaluator that was set for the same hosts before.
+    ///   - evaluator: The evaluator; it replaces any evaluator that was set for the same hosts before.
     ///   - hosts: The hosts: names, addresses, and names with `*` as their first label.
     /// - Returns: The policy.
     /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
@@ -99,8 +99,8 @@ public struct TrustPolicy: Sendable, Hashable {
         try changed(forHosts: hosts) { $0.evaluator = evaluator }
     }
 
-    /// Returns a policy that requires these hosts to prove that their certificate isn't revoked (OCSP stapling; RFC
-    /// 6066, 8).
+    /// Returns a copy of this policy that requires these hosts to prove that their certificates aren't revoked (OCSP
+    /// stapling; RFC 6066, 8).
     ///
     /// A server isn't trusted if it sends no OCSP response, or the response reports that the certificate is revoked. It
     /// also isn't trusted if it doesn't send the certificate of its authority, which OpenSSL needs to verify the
@@ -114,13 +114,13 @@ public struct TrustPolicy: Sendable, Hashable {
         try changed(forHosts: hosts) { $0.requiresStaple = true }
     }
 
-    /// Returns a policy that requires one of these keys in the certificate chain of these hosts, after all other
-    /// checks.
+    /// Returns a copy of this policy that requires one of these keys in the certificate chain of each of these hosts.
     ///
-    /// The verified chain counts, from the host's own certificate up to the trusted authority. Additional certificates
-    /// that a server sends don't count. Pin the key of an authority if you want to be able to change the server's key.
-    /// If any certificate is accepted for the host, or libcurl is built without OpenSSL, only the host's own
-    /// certificate counts. New pins are added to the existing pins of a host.
+    /// The pins are checked after all built-in checks, against the verified chain from the host's own certificate up to
+    /// the trusted authority. Additional certificates that a server sends are ignored. Pin the key of an authority if
+    /// you want to be able to change the server's key. If any certificate is accepted for the host, or libcurl is built
+    /// without OpenSSL, the pins are checked against only the host's own certificate. New pins are added to the
+    /// existing pins of a host.
     ///
     /// - Parameters:
     ///   - pins: The pins; at least one.
@@ -135,16 +135,16 @@ public struct TrustPolicy: Sendable, Hashable {
         return try changed(forHosts: hosts) { $0.pins = ($0.pins ?? []).union(pins) }
     }
 
-    /// Returns a policy that presents a client certificate to every host that requests one.
+    /// Returns a copy of this policy that presents a client certificate to every host that requests one.
     ///
-    /// As with other credentials, a request that was redirected to another origin doesn't present it.
+    /// As with other credentials, a request that was redirected to another origin doesn't present the certificate.
     public func presenting(_ identity: TrustPolicy.ClientIdentity) -> TrustPolicy {
         changed { $0.identity = identity }
     }
 
-    /// Returns a policy that presents a client certificate to these hosts if they request one.
+    /// Returns a copy of this policy that presents a client certificate to these hosts if they request one.
     ///
-    /// As with other credentials, a request that was redirected to another origin doesn't present it.
+    /// As with other credentials, a request that was redirected to another origin doesn't present the certificate.
     ///
     /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func presenting(
@@ -154,17 +154,17 @@ public struct TrustPolicy: Sendable, Hashable {
         try changed(forHosts: hosts) { $0.identity = identity }
     }
 
-    /// Returns a policy that requires this version of TLS or a later one.
+    /// Returns a copy of this policy that requires this version of TLS or a later one.
     public func requiring(_ version: TrustPolicy.TLSVersion) -> TrustPolicy {
         // TLS 1.2 is the default, so it needs no rule.
         changed { $0.minimumVersion = version == .tls12 ? nil : version }
     }
 
-    /// Returns a policy that accepts any certificate of these hosts, so an attacker on the network can read and change
-    /// everything.
+    /// Returns a copy of this policy that accepts any certificate of these hosts, so an attacker on the network can
+    /// read and change everything.
     ///
-    /// Use it only for servers with self-signed certificates on a developer's machine. It is better to create your own
-    /// authority and add it with ``adding(_:)``. Pins for these hosts are still checked.
+    /// Use this method only for servers with self-signed certificates on a developer's machine. It is better to create
+    /// your own authority and add it with ``adding(_:)``. Pins for these hosts are still checked.
     ///
     /// - Throws: ``InvalidValue`` if `hosts` is empty or contains an invalid host.
     public func insecurelyAcceptingAnyCertificate(

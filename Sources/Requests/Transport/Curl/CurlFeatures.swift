@@ -4,7 +4,7 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// The capabilities of a libcurl that depend on its version and its TLS library.
+/// The capabilities of libcurl that depend on its version and its TLS library.
 struct CurlFeatures: Sendable, Hashable {
     /// The capabilities of the loaded libcurl.
     static let loaded = CurlFeatures(
@@ -17,7 +17,7 @@ struct CurlFeatures: Sendable, Hashable {
     /// The TLS library in use, with its version.
     private let tlsLibrary: Substring
     private let isOpenSSL: Bool
-    /// Whether the library is OpenSSL, or a variant with the same functions.
+    /// Whether the TLS library is OpenSSL, or a fork with the same API.
     let usesOpenSSL: Bool
 
     /// - Parameters:
@@ -32,8 +32,8 @@ struct CurlFeatures: Sendable, Hashable {
         usesOpenSSL = ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains { library.hasPrefix($0) }
     }
 
-    /// Whether libcurl supports a callback before it sends a request (`CURLOPT_PREREQFUNCTION`), which can prevent a
-    /// second send.
+    /// Whether libcurl calls a function before it sends a request (`CURLOPT_PREREQFUNCTION`), which can prevent libcurl
+    /// from sending the request twice.
     var hasPrerequestCallback: Bool { version >= 0x075000 }
     /// Whether the addresses that are passed to libcurl (`CURLOPT_RESOLVE`) can expire.
     var supportsExpiringAddresses: Bool { version >= 0x074B00 }

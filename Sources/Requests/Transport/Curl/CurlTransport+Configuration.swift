@@ -11,12 +11,12 @@ extension CurlTransport {
         /// limit.
         ///
         /// A transfer without a connection waits for one, first come, first served. The request's timeout doesn't apply
-        /// to this wait. If the host can't be connected to in time and has no open connection, the transfers that wait
-        /// for it fail with the same error. HTTP/2 requests share a connection.
+        /// to this wait. If no connection to the host can be established in time, and none is open, the transfers that
+        /// wait for the host fail with the same error. HTTP/2 requests share a connection.
         ///
-        /// The default applies only if you set no limit, neither here nor in ``maximumConnections``. It doesn't apply
-        /// to requests with ``TransportRequest/hasOwnLimit``, nor to streams that have received their head. A limit
-        /// that you set applies to all requests, even if it is 16.
+        /// The default applies only if you set no limit, either here or in ``maximumConnections``. It doesn't apply to
+        /// requests with ``TransportRequest/hasOwnLimit``, nor to streams that have received their head. A limit that
+        /// you set applies to all requests, even if it is 16.
         public var maximumConnectionsPerHost: Int? {
             get { usesDefaultLimit ? 16 : explicitMaximumPerHost }
             set { (explicitMaximumPerHost, hasExplicitMaximumPerHost) = (newValue.map { max(1, $0) }, true) }
@@ -44,16 +44,16 @@ extension CurlTransport {
         ///
         /// The interval is rounded down to seconds, but is at least one second. If the peer has vanished silently, the
         /// connection ends after about ten intervals. For a stream with a long timeout, this is the only way to notice
-        /// it. Probes also keep routers on the path from dropping an idle connection.
+        /// that the peer has vanished. Probes also keep routers on the path from dropping an idle connection.
         public var keepAliveInterval: Duration? = .seconds(60)
         /// The local address to connect from, if this machine has several; `nil`, the default, lets the system choose.
         ///
-        /// If the machine doesn't have the address, requests end with an error of code `cannotConnect`. If the string
+        /// If the machine doesn't have the address, requests end with the error code `cannotConnect`. If the string
         /// isn't a valid IP address, they end with `unsupported`.
         public var localAddress: String?
         /// The time for which an idle connection is kept; 60 seconds by default.
         ///
-        /// A connection that the server has closed is closed immediately, or after one second at the latest.
+        /// If the server closes a connection, the transport closes it immediately, or after one second at the latest.
         public var idleConnectionLifetime: Duration = .seconds(60)
         /// The maximum age at which a connection may be reused; `nil`, the default, sets no limit.
         public var maximumConnectionAge: Duration?
@@ -67,8 +67,8 @@ extension CurlTransport {
         ///
         /// Everything else, such as certificate validation, still uses the name. Several addresses are tried in order,
         /// and IPv6 in parallel with IPv4 (RFC 8305). If a host has no address, or one of its strings isn't a valid
-        /// address, a request to it ends with an error of code `cannotConnect`. The addresses apply to proxies, too. A
-        /// proxy may look up the target host itself.
+        /// address, a request to the host ends with the error code `cannotConnect`. The addresses apply to proxies,
+        /// too. A proxy may look up the target host itself.
         public var addresses: [String: [String]] = [:]
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty string disables proxies.
         ///
@@ -82,13 +82,13 @@ extension CurlTransport {
         ///
         /// An empty path counts as `nil`.
         public var unixSocketPath: String?
-        /// Whether content that ends with its TLS connection is accepted without a `close_notify` of the server; false
-        /// by default.
+        /// Whether content that extends to the end of its TLS connection is accepted without a `close_notify` from the
+        /// server; false by default.
         ///
         /// This affects only HTTP/1.0 and 1.1 responses without a length. Without `close_notify`, an attacker in the
-        /// network could truncate their content unnoticed (RFC 9112, 9.8), so they end with an error of code
-        /// `connectionLost`. Set this to true for a server that never sends `close_notify`, if you can detect
-        /// truncation from the content itself. The setting has no effect unless libcurl uses OpenSSL.
+        /// network could truncate their content unnoticed (RFC 9112, 9.8). By default, such a transfer therefore ends
+        /// with the error code `connectionLost`. Set this to true for a server that never sends `close_notify`, if you
+        /// can detect truncation from the content itself. The setting has no effect unless libcurl uses OpenSSL.
         public var acceptsMissingCloseNotify = false
         /// Whether compressed content is requested and decoded; true by default.
         ///

@@ -12,22 +12,24 @@ import Foundation
 /// The transport supports what `URLSession` on Linux doesn't: timeouts in milliseconds, backpressure, ordered headers,
 /// streamed bodies of known length, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
 ///
-/// A transport belongs to the process in which it sends its first request. In a fork of that process, its requests end
-/// with an error of code `closed`. A forked process that needs to send requests must first start a program (`exec`).
+/// A transport belongs to the process in which it sends its first request. In a fork of that process, requests over the
+/// transport end with the error code `closed`. A forked process that needs to send requests must first start a program
+/// (`exec`).
 ///
 /// Connections are kept alive and reused. Redirects, cookies, `.netrc` and every protocol except http and https are
 /// disabled in libcurl. This library handles redirects and cookies itself, in the same way for every transport.
 ///
 /// The environment variables of libcurl and its TLS library apply as usual. They include the variables for proxies, and
-/// `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that ends with its
-/// connection counts as complete. Over TLS, the server must also send a `close_notify`, unless
+/// `SSLKEYLOGFILE`, which names a file for the keys of all connections. If a response without a length ends with its
+/// connection, it counts as complete. Over TLS, the server must also send a `close_notify`, unless
 /// ``Configuration/acceptsMissingCloseNotify`` is set. A response also counts as complete if the server resets its
-/// HTTP/2 stream without an error, because libcurl treats this as the end.
+/// HTTP/2 stream without an error, because libcurl treats this as the end of the response.
 ///
 /// Compressed content is decoded with the system's zlib, brotli and zstd, and the transport requests the codings that
-/// these libraries support. Decoding needs constant memory for content of any size, which may consist of several
-/// members. Content that is truncated or invalid in its coding causes an error of code `badResponse`. Content in
-/// another coding is delivered unchanged, and so is a part (206) of encoded content.
+/// these libraries support. Decoding needs constant memory, whatever the size of the content, and supports content that
+/// consists of several members. Content that is truncated, or isn't valid in its content coding, causes an error with
+/// the code `badResponse`. Content with another content coding is delivered unchanged, and so is a part (206) of
+/// encoded content.
 public final class CurlTransport: HTTPTransport {
     /// Whether libcurl can be loaded; false in statically linked programs, and if libcurl is older than 7.68.
     public static var isAvailable: Bool { ccurl_load() }
@@ -36,8 +38,8 @@ public final class CurlTransport: HTTPTransport {
 
     /// Creates a transport.
     ///
-    /// Its thread starts with the first request, and ends when the transport is closed or deallocated. If libcurl isn't
-    /// available, every request ends with an error of code `unsupported`, so check ``isAvailable`` first.
+    /// The transport's thread starts with the first request, and ends when the transport is closed or deallocated. If
+    /// libcurl isn't available, every request ends with the error code `unsupported`, so check ``isAvailable`` first.
     public init(configuration: Configuration = Configuration()) {
         loop = CurlLoop(configuration)
     }
@@ -66,7 +68,7 @@ public final class CurlTransport: HTTPTransport {
         return loop.start(request, receive: receive)
     }
 
-    /// The numbers of connections, and of requests that wait for one, at one moment.
+    /// The numbers of connections and of waiting requests at one moment.
     public struct Usage: Sendable, Hashable {
         /// The number of connections that are open or being established.
         public var openConnections = 0
@@ -100,7 +102,7 @@ public final class CurlTransport: HTTPTransport {
     /// Cancels all transfers, and waits until the thread has ended.
     ///
     /// When this method returns, the end of every transfer has been reported, or is about to be. A later request ends
-    /// with an error of code `closed`. You may call this repeatedly, and from any thread except those that deliver
+    /// with the error code `closed`. You may call this repeatedly, and from any thread except those that deliver
     /// events.
     public func close() {
         loop.close()

@@ -18,21 +18,21 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     /// The custom trust rules; `nil` if only the system decides whether to trust a server.
     private let trust: SessionTrust?
 
-    /// Creates a delegate that is called on a serial queue; `nil` if each session has its own queue.
+    /// Creates a delegate that is called on a serial queue; with `nil`, each session has its own queue.
     init(queue: OperationQueue?, trust: SessionTrust? = nil) {
         self.queue = queue
         self.trust = trust
     }
     #else
 
-    /// Creates a delegate that is called on a serial queue; `nil` if each session has its own queue.
+    /// Creates a delegate that is called on a serial queue; with `nil`, each session has its own queue.
     init(queue: OperationQueue?) {
         self.queue = queue
     }
     #endif
 
-    /// Performs an action on the delegate's queue, so that no call of the delegate overlaps it; immediately if there is
-    /// no queue.
+    /// Performs an action on the delegate's queue, so that no call of the delegate overlaps it; if there is no queue,
+    /// performs the action immediately.
     func perform(_ action: @escaping @Sendable () -> Void) {
         guard let queue else { return action() }
         queue.addOperation(action)
@@ -82,8 +82,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
 
     /// Declines every redirect, because the library follows redirects itself.
     ///
-    /// On Linux, the completion handler of a cancelled task isn't called, because that would crash the process. The
-    /// cancellation completes the task anyway.
+    /// On Linux, this method doesn't call the completion handler of a cancelled task, because that would crash the
+    /// process. The cancellation completes the task anyway.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -97,11 +97,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         completionHandler(nil)
     }
 
-    /// Handles challenges about trust, and rejects challenges for credentials, because the library handles the
-    /// response.
+    /// Handles trust challenges, and rejects challenges for credentials, so that the library receives the response
+    /// instead.
     ///
-    /// On Linux, the default handling would never complete. So the challenge is cancelled, and the transfer ignores the
-    /// resulting error.
+    /// On Linux, the system's default handling would never complete. So this method cancels the challenge, and the
+    /// transfer ignores the resulting error.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -126,7 +126,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
 
     /// Stops a transfer if its server's certificate was never evaluated.
     ///
-    /// TLS may resume a session of another connection of the process with other requirements.
+    /// This can happen because TLS may resume the session of another connection in the process, which was subject to
+    /// other requirements.
     private func checkTrust(of transfer: SessionTransfer) {
         #if canImport(Security)
         if trust?.hasAcceptedServer == false { transfer.stop(.untrusted(.unchecked)) }

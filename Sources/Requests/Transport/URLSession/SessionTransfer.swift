@@ -71,9 +71,9 @@ final class SessionTransfer: TransferHandle {
     /// Cancels the task, for a reason that the transfer's `end` event reports.
     func stop(_ reason: SessionTransferState.StopReason) {
         guard state.withLock({ $0.stop(reason) }) else { return }
-        // Cancel on the delegate's serial queue, to avoid two faults of Linux. Completing a redirect of a task that was
-        // just cancelled crashes the process, and a cancellation from within a cancellation handler of a task may
-        // deadlock.
+        // Cancel on the delegate's serial queue, to avoid two faults of Foundation on Linux. Completing a redirect of a
+        // task that was just cancelled crashes the process, and cancelling a task from within a cancellation handler
+        // may deadlock.
         delegate.perform { [task] in task.cancel() }
     }
 
@@ -203,7 +203,7 @@ extension URLSession {
             urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
         }
         #if canImport(FoundationNetworking)
-        // Foundation rounds the timeout to whole seconds on Linux, so it is only a fallback for the transport's own
+        // On Linux, Foundation rounds this timeout to whole seconds, so it is only a fallback for the transport's own
         // timeout.
         urlRequest.timeoutInterval = (request.timeout ?? configuredTimeout).clampedSeconds.rounded(.up) + 60
         #else
@@ -234,7 +234,7 @@ extension TransportRequest {
     }
 }
 
-/// The state of one session task; converts the calls of `URLSession` to transfer events.
+/// The state of one session task; converts the session's delegate calls to transfer events.
 struct SessionTransferState {
     /// The reason why the client stopped a transfer.
     enum StopReason: Sendable {

@@ -5,7 +5,7 @@
 import Foundation
 import Security
 
-/// Handles the challenges of a session that concern the server's certificate or the client's.
+/// Handles a session's challenges that concern the server's certificate or the client's certificate.
 final class SessionTrust: Sendable {
     /// The response to a challenge.
     enum Disposition: Sendable {
@@ -64,8 +64,8 @@ extension SecTrust {
         rules.decision(on: host, chain: { chain }, problem: { problem(for: host, by: rules) })
     }
 
-    /// The DER-encoded certificate chain, beginning with the server's own certificate; the verified chain after an
-    /// evaluation.
+    /// The DER-encoded certificate chain, beginning with the server's own certificate; after an evaluation, this is the
+    /// verified chain.
     private var chain: [Data] {
         let chain = SecTrustCopyCertificateChain(self) as? [SecCertificate] ?? []
         return chain.map { SecCertificateCopyData($0) as Data }
@@ -113,8 +113,8 @@ extension TrustFailure {
 extension TrustPolicy.ClientIdentity {
     /// Creates the credential that a session presents to a server.
     ///
-    /// - Throws: A ``RequestError`` of code `unsupported` if the system can't create it without the keychain, and of
-    ///   code `untrusted` if the container can't be opened.
+    /// - Throws: A ``RequestError`` with the code `unsupported` if the system can't create the credential without the
+    ///   keychain, or with the code `untrusted` if the container can't be opened.
     func makeCredential() throws(RequestError) -> URLCredential {
         guard case .pkcs12(let container) = content else {
             throw Self.unsupported("a URLSession takes a client certificate as PKCS#12 only")

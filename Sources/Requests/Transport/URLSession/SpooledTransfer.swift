@@ -66,7 +66,7 @@ final class SpooledTransfer: TransferHandle {
         if hasEnded { task.cancel() }
     }
 
-    /// Ends the transfer while the body is being written; after that, the session ends it.
+    /// Ends the transfer if the body is still being written; after that, the session ends the transfer.
     private func end(_ error: RequestError) {
         let (isFirst, task) = phase.withLock { phase -> (Bool, Task<Void, Never>?) in
             guard case .writing(let task) = phase else { return (false, nil) }

@@ -11,7 +11,7 @@ import Security
 /// A session may reuse a connection even for another host that the certificate names (RFC 9113, 9.1.1), and then
 /// doesn't call the delegate to evaluate the certificate. So all requests of a session must have the same requirements.
 final class TrustedSessions: Sendable {
-    /// A session that is invalidated after this object was deallocated and its last task has ended.
+    /// A session that is invalidated once this object has been deallocated and the session's last task has ended.
     final class Member: Sendable {
         let session: URLSession
         let delegate: SessionDelegate

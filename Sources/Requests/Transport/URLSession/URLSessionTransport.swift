@@ -5,10 +5,10 @@ import Foundation
 
 /// A transport that creates a private `URLSession` from a configuration.
 ///
-/// Use it with your own configuration if you don't need a `URLSession` with a delegate. The session exists as long as
-/// the transport. When the transport is deallocated, running transfers still complete. On Apple platforms, requests
-/// with a ``TrustPolicy`` other than `.system` use separate sessions, one for each origin, with the same configuration
-/// but without its URL cache.
+/// Use this transport if you need your own configuration, but not a `URLSession` with a delegate. The session exists as
+/// long as the transport. When the transport is deallocated, running transfers still complete. On Apple platforms,
+/// requests with a ``TrustPolicy`` other than `.system` use separate sessions, one for each origin, with the same
+/// configuration but without its URL cache.
 ///
 /// On Linux, the transport works around these faults of `URLSession`:
 ///
@@ -16,7 +16,7 @@ import Foundation
 /// |---|---|
 /// | a 401 with a Basic challenge and without a credential never completes | it completes like any other response |
 /// | timeouts are truncated to whole seconds, so 0.5 s becomes 1 ms | the transport measures them exactly |
-/// | redirects send every header field to any origin, and lose bodies | the session follows no redirects: the library does |
+/// | redirects send every header field to any origin, and lose bodies | the session follows no redirects, because the library follows them itself |
 /// | a cancellation that races with the end of a cached task crashes the process | the URL cache is disabled |
 /// | a cancelled `async` method blocks every session of the process | no `async` method is used |
 /// | header names and methods with line breaks are sent verbatim | such requests fail |
@@ -62,7 +62,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         // Handle cookies here. The session ignores `httpShouldHandleCookies`, so it would replace the `Cookie` field of
-        // a request by its own cookies, and store the cookies of every response.
+        // a request with its own cookies, and store the cookies of every response.
         cookies = FoundationCookieStorage(of: configuration)
         sendsCookies = configuration.httpShouldSetCookies
         configuration.httpCookieStorage = nil
@@ -171,8 +171,8 @@ extension URLSessionTransport: CustomReflectable {
 /// The private transports that replace sessions of the caller.
 ///
 /// A session is replaced for all requests on Linux, and on other platforms for requests with custom trust requirements.
-/// Its private transport is created from its configuration at the first use, and released after the session was
-/// deallocated. The session is referenced weakly, because its address may be reused.
+/// The private transport is created from the session's configuration at the first use, and released after the session
+/// has been deallocated. The session is referenced weakly, because its address may be reused.
 final class PrivateSessions: Sendable {
     private struct Entry {
         weak var session: URLSession?
@@ -208,10 +208,11 @@ final class PrivateSessions: Sendable {
 /// Makes every session a transport, whether it is `URLSession.shared` or your own.
 ///
 /// On Apple platforms, the session performs the task itself, with its cookies, its cache and its configuration. On
-/// Linux, only a session's own delegate receives data. So a private session performs the tasks, with the session's
-/// *configuration*: protocol classes, headers, proxy, cookies and limits. The session's own delegate isn't called, and
-/// its URL cache isn't used. On Apple platforms, the same applies to requests with a ``TrustPolicy`` other than
-/// `.system`, because their connections must not be shared. ``URLSessionTransport`` documents the consequences.
+/// Linux, only a session's own delegate receives data. So a private session performs the tasks, with the
+/// *configuration* of your session: protocol classes, headers, proxy, cookies and limits. The delegate of your session
+/// isn't called, and its URL cache isn't used. On Apple platforms, the same applies to requests with a ``TrustPolicy``
+/// other than `.system`, because their connections must not be shared. ``URLSessionTransport`` documents the
+/// consequences.
 extension URLSession: HTTPTransport {
     /// The optional features that a session supports.
     public var capabilities: TransportCapabilities { .ofURLSession }

@@ -5,14 +5,14 @@
 /// Limits the number of connections, in total and per host, by assigning slots to transfers in order of arrival.
 ///
 /// libcurl has such limits as well, but it would start waiting transfers in no particular order, and their timeouts
-/// would already run.
+/// would run during the wait.
 ///
 /// A transfer occupies a connection until its host is known to multiplex connections (RFC 9113, 5). From then on, up to
 /// 100 transfers share a connection, except transfers that require an exclusive one.
 ///
 /// If a connection attempt fails and the host has no other connection, no more of its transfers are admitted until one
-/// of the running attempts succeeds, or all have failed. If all fail, the queued transfers fail as well: otherwise,
-/// each would in turn wait for the same error.
+/// of the running attempts succeeds, or all have failed. If all fail, the queued transfers fail as well, because
+/// otherwise, each would in turn wait for the same error.
 struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Sendable {
     // The number identifies the entry, because IDs may be reused, as object identifiers are.
     private struct QueuedTransfer: Sendable {
@@ -32,9 +32,9 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     private struct Host {
         /// The number of transfers with a slot.
         var activeCount = 0
-        /// The number of transfers with a slot that can't share a connection.
+        /// The number of active transfers that can't share a connection.
         var exclusiveCount = 0
-        /// The number of transfers with a slot that are connected.
+        /// The number of active transfers that are connected.
         var connectedCount = 0
         /// Whether transfers can share connections.
         var isShared = false
@@ -77,7 +77,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     private var hosts: [Name: Host] = [:]
     private var slots: [ID: Slot] = [:]
     private var queued: [ID: (name: Name, number: Int)] = [:]
-    /// The numbers of the transfers that are the first of their host and wait only for the total limit.
+    /// The numbers of the transfers that are first in their host's queue, and wait only because of the total limit.
     private var contenders = WaitQueue()
     /// The host of each contender.
     private var contenderHosts: [Int: Name] = [:]
@@ -109,11 +109,13 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         return admit(at: name).contains(id)
     }
 
-    /// Releases the slot of a transfer, or removes it from the queue; returns the transfers that are admitted in turn.
+    /// Releases the slot of a transfer, or removes the transfer from its queue; returns the transfers that are admitted
+    /// in turn.
     mutating func release(_ id: ID) -> [ID] {
         if let transfer = queued.removeValue(forKey: id) { return admit(at: transfer.name) }
         guard let name = removeSlot(id) else { return [] }
-        // The last attempt has neither succeeded nor failed, so the next transfers may try again.
+        // If no attempts are left, and the last one neither succeeded nor failed, let the next transfers try to
+        // connect.
         update(name) { if $0.activeCount == 0 { $0.isFailing = false } }
         return admit(at: name)
     }
@@ -176,7 +178,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         connectionCount += hosts.values[index].connectionCount - before
     }
 
-    /// Whether a transfer can be admitted immediately; if so, creates an entry for a new host.
+    /// Returns whether a transfer can be admitted immediately; if so, creates an entry for a host that has none.
     private mutating func hasRoom(at name: Name, isExclusive: Bool) -> Bool {
         guard let host = hosts[name] else {
             guard connectionCount < maximumTotal else { return false }
@@ -188,8 +190,8 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         return next == host.connectionCount || connectionCount < maximumTotal
     }
 
-    /// Admits queued transfers: first from one host, without additional connections, and then from all hosts, in order
-    /// of arrival, up to the total limit.
+    /// Admits queued transfers: first those of one host that need no additional connection, and then those of all
+    /// hosts, in order of arrival, up to the total limit.
     private mutating func admit(at name: Name) -> [ID] {
         var admitted: [ID] = []
         processQueue(at: name, &admitted)

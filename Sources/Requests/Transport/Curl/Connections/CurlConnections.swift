@@ -6,10 +6,10 @@ import CRequestsCurl
 
 /// Manages libcurl's connection pool.
 ///
-/// This type limits the number of connections, closes dead connections, and replaces connections that mustn't be
+/// This type limits the number of connections, closes dead connections, and replaces connections that must not be
 /// reused. libcurl checks idle connections only when it opens another connection, so this type triggers the checks in
-/// time. The type is confined to the loop's thread. It is a class because libcurl calls back into it during its own
-/// calls.
+/// time. The type is confined to the loop's thread. It is a class because libcurl calls back into it while the type
+/// itself is calling libcurl. For a struct, such calls would violate exclusive access.
 final class CurlConnections {
     /// The maximum number of idle connections: 256, or a quarter of the available descriptors if that is less.
     private static let maximumIdle = min(256, max(1, ccurl_most_descriptors() / 4))
@@ -31,13 +31,13 @@ final class CurlConnections {
     private var idleLimit = 0
     /// Whether a socket couldn't be opened.
     var failedToOpenSocket = false
-    /// Whether the total limit is reduced, so that libcurl closes a connection before it opens another.
+    /// Whether the total limit is reduced, which makes libcurl close a connection before it opens another.
     private var isLimitReduced = false
     /// The addresses that libcurl knows, and the time at which it received them.
     private var providedAddresses: [CurlAddresses.Endpoint: (addresses: CurlAddresses, time: UInt64)] = [:]
     /// The routes with connections that are in use but must not be reused.
     ///
-    /// The value is the number below which new transfers avoid connections of the route.
+    /// Each value is a sequence number; new transfers avoid connections of transfers with a lower number.
     private var replacements: [CurlRoute: Int] = [:]
     private var lastReplacement = 0
     private let suspendedTime: @Sendable () -> UInt64
@@ -75,8 +75,8 @@ final class CurlConnections {
 
     /// Prepares the handle of a transfer; the handle is new if the transfer uses TLS.
     ///
-    /// libcurl resumes a TLS session only if its requirements are the same, just as it reuses connections. Addresses
-    /// that an earlier transfer to the same endpoint has passed to libcurl aren't passed again.
+    /// libcurl reuses a connection, and resumes a TLS session, only if the requirements are the same. Addresses that an
+    /// earlier transfer to the same endpoint has passed to libcurl aren't passed again.
     func prepare(_ transfer: CurlTransfer, now: UInt64, isFree: (CurlSocket) -> Bool) {
         if transfer.destination.isSecure {
             if let sessions { ccurl_easy_set_sessions(transfer.easy, sessions) }
@@ -89,7 +89,7 @@ final class CurlConnections {
         if !missing.isEmpty { transfer.options.setAddresses(to: missing, transfer.handle) }
     }
 
-    /// Whether libcurl knows these addresses, and keeps them for at least a few more seconds.
+    /// Returns whether libcurl knows these addresses, and keeps them for at least a few more seconds.
     private func hasAddresses(_ addresses: CurlAddresses, now: UInt64) -> Bool {
         guard let last = providedAddresses[addresses.endpoint], last.addresses == addresses else { return false }
         return now &- last.time < Self.addressLifetime
@@ -133,13 +133,14 @@ final class CurlConnections {
 
     // MARK: Descriptors
 
-    /// Whether a transfer with this result code has failed because no descriptor was available for its connection.
+    /// Returns whether a transfer with this result code has failed because no descriptor was available for its
+    /// connection.
     func isOutOfDescriptors(with code: Int32) -> Bool { failedToOpenSocket && code == CurlResult.cannotConnect }
 
     /// Reduces the total limit, so that libcurl closes the longest idle connection before it opens another.
     ///
-    /// libcurl may count fewer connections than there are sockets, because a connecting one may have two. So each
-    /// further attempt reduces the limit by one more.
+    /// libcurl may count fewer connections than there are sockets, because a connection that is being established may
+    /// have two sockets. So each further attempt reduces the limit by one more.
     ///
     /// - Parameter attempt: The number of attempts of the transfer that needs a descriptor.
     func makeRoom(attempt: Int) {
@@ -170,8 +171,8 @@ final class CurlConnections {
 
     /// Returns the socket of an ended transfer that is still in its multi handle.
     ///
-    /// libcurl doesn't report the socket of a transfer that never had to wait, and a search for it is slow. So such a
-    /// socket is searched for only if the client or the server limits the age or the number of uses of connections.
+    /// libcurl doesn't report the socket of a transfer that never had to wait, and finding that socket is slow. So the
+    /// function looks for it only if the client or the server limits the age or the reuse of connections.
     func socket(of transfer: CurlTransfer) -> CurlSocket? {
         let isLimited = sockets.lifetime.isLimited || transfer.state.keepAlive != nil
         guard transfer.socket == nil, transfer.wasSent, isLimited else { return transfer.socket }
@@ -202,8 +203,8 @@ final class CurlConnections {
     /// Returns the socket of a running transfer, even if the transfer shares a connection.
     ///
     /// If transfers share a connection, libcurl reports the socket only for the first. For the others, the socket is
-    /// found by the addresses of the connection. libcurl before 7.80 doesn't report these, but its TLS session knows
-    /// the socket.
+    /// found by the addresses of the connection. libcurl before 7.80 doesn't report these addresses, but the socket can
+    /// be obtained from the TLS session.
     private func sharedSocket(of transfer: CurlTransfer) -> CurlSocket? {
         if let socket = transfer.socket { return socket }
         if let connection = transfer.connection { return sockets.socket(of: connection, on: transfer.route) }
@@ -231,7 +232,7 @@ final class CurlConnections {
 
     /// If the system was suspended, closes all idle connections, and prevents new transfers from reusing the others.
     ///
-    /// The peers have closed most connections in the meantime without the system noticing it. An HTTP/2 connection that
+    /// In the meantime, the peers have closed most connections without the system noticing. An HTTP/2 connection that
     /// new transfers can't avoid is aborted.
     ///
     /// - Parameters:

@@ -43,11 +43,11 @@ struct CurlSockets {
         var userCount = 0
         /// The last handle for which libcurl has watched the socket.
         var owner: CurlEasy?
-        /// Whether the last response was HTTP/1.x, so no input may arrive before the next request is sent.
+        /// Whether the last response was HTTP/1.x, in which case no input may arrive before the next request is sent.
         var isExclusive = false
         /// Whether libcurl should close the connection.
         var isRetired = false
-        /// Whether new transfers mustn't reuse the connection.
+        /// Whether new transfers must not reuse the connection.
         var isReplaced = false
         /// The host name of the connection, if it was looked up.
         var host: String?
@@ -75,7 +75,7 @@ struct CurlSockets {
     /// Whether libcurl must still close retired connections.
     private(set) var hasRetired = false
     private var events = [CCurlReady](repeating: CCurlReady(), count: 64)
-    /// The sockets with events for which libcurl waits, and these events.
+    /// The sockets that have events for which libcurl waits, with these events.
     private(set) var ready: [CCurlReady] = []
     /// The sockets that the peer has closed while their transfers aren't waiting for input.
     private(set) var closedByPeer: [Int32] = []
@@ -93,7 +93,8 @@ struct CurlSockets {
         entries[socket] = Entry(serial: lastSerial, openedAt: now, idleSince: now)
     }
 
-    /// Removes a socket that libcurl closes; returns the last handle for which libcurl has watched the socket.
+    /// Removes a socket that libcurl is about to close; returns the last handle for which libcurl has watched the
+    /// socket.
     @discardableResult
     mutating func willClose(_ socket: Int32) -> CurlEasy? {
         // The system removes a closed socket from epoll automatically.
@@ -103,7 +104,7 @@ struct CurlSockets {
         return entry?.owner
     }
 
-    /// Returns the open socket of a descriptor; `nil` if libcurl hasn't opened it for a connection.
+    /// Returns the open socket of a descriptor; `nil` if libcurl hasn't opened the descriptor for a connection.
     func socket(_ descriptor: Int32) -> CurlSocket? {
         entries[descriptor].map { CurlSocket(descriptor: descriptor, serial: $0.serial) }
     }
@@ -131,7 +132,7 @@ struct CurlSockets {
         _ = ccurl_poll_set(poll, socket, events)
     }
 
-    /// Counts a transfer as a user of a socket, and no longer of its previous one.
+    /// Counts a transfer as a user of a socket, and no longer as a user of its previous socket.
     mutating func moveUser(_ socket: CurlSocket?, from previous: CurlSocket?, on route: CurlRoute? = nil) {
         if let index = socket.flatMap(index) {
             entries.values[index].userCount += 1
@@ -140,8 +141,9 @@ struct CurlSockets {
         if let index = previous.flatMap(index) { entries.values[index].userCount -= 1 }
     }
 
-    /// Returns the index of a socket's entry if the socket is still open; changing the entry by its key would allocate
-    /// three times.
+    /// Returns the index of a socket's entry; `nil` if the socket is no longer open.
+    ///
+    /// Entries are changed through their index, because changing an entry by its key would allocate three times.
     private func index(of socket: CurlSocket) -> Dictionary<Int32, Entry>.Index? {
         guard let index = entries.index(forKey: socket.descriptor), entries.values[index].serial == socket.serial else {
             return nil
@@ -156,16 +158,16 @@ struct CurlSockets {
     ///
     /// - Parameters:
     ///   - socket: The last socket of the transfer.
-    ///   - isCounted: Whether the transfer is counted as a user of the socket. It isn't if the response was available
-    ///     immediately, so libcurl never watched the socket.
-    ///   - isExclusive: Whether any input makes the connection unusable. That includes TLS records, because servers
-    ///     send session tickets before the first response.
+    ///   - isCounted: Whether the transfer is counted as a user of the socket. It isn't counted if the response was
+    ///     available immediately, because libcurl then never watched the socket.
+    ///   - isExclusive: Whether any input makes the connection unusable. Even TLS records count as input, because
+    ///     servers send session tickets before the first response, not after it.
     ///   - host: The host name, if it was looked up.
     ///   - keepAlive: The limits for reuse that the response has announced.
     ///   - now: The current time.
     ///   - isFree: Returns whether no paused transfer can be using the socket.
-    /// - Returns: `true` if the connection has just expired but is still in use, so new transfers need another
-    ///   connection.
+    /// - Returns: `true` if the connection has just expired but is still in use, in which case new transfers need
+    ///   another connection.
     @discardableResult
     mutating func transferEnded(
         on socket: CurlSocket,
@@ -201,7 +203,7 @@ struct CurlSockets {
         entry.isReplaced || entry.useCount >= lifetime.uses || now &- entry.openedAt >= lifetime.age
     }
 
-    /// Whether a connection to a host name that was looked up is open.
+    /// Returns whether a connection to a host name that was looked up is open.
     func hasConnection(to host: String) -> Bool { connectionCounts[host] != nil }
 
     private mutating func setHost(_ host: String?, of entry: Entry?) {
@@ -241,7 +243,8 @@ struct CurlSockets {
         }
     }
 
-    /// Whether a socket is only readable, and libcurl waits only for that, on behalf of a single transfer.
+    /// Returns whether a socket is readable without any other event, and libcurl waits only for that, for a single
+    /// transfer.
     func isReadable(_ event: CCurlReady) -> Bool {
         guard event.bits == 1, let entry = entries[event.socket] else { return false }
         return entry.awaitedEvents == 1 && entry.userCount == 1
@@ -254,8 +257,8 @@ struct CurlSockets {
         if hasHungUp || isExclusive && event.bits & 1 != 0 || ccurl_is_unusable(event.socket) {
             return retire(event.socket, isUnusable: true)
         }
-        // The socket may have been registered only for writing. From now on, watch it for its end, and for any input
-        // over HTTP/1.x.
+        // The socket may have been registered only for writing. From now on, watch it for the end of the connection
+        // and, over HTTP/1.x, for any input.
         let events: Int32 = isExclusive ? 1 : 0
         entries[event.socket]?.registeredEvents = events
         _ = ccurl_poll_set(poll, event.socket, events)
@@ -276,12 +279,14 @@ extension CurlSockets {
     /// Makes a connection look dead to libcurl, so that the next check closes it.
     ///
     /// Some versions of libcurl check a connection at most once a second, so they may still choose it for a request. If
-    /// it is unusable, nothing can be sent over it, so libcurl uses another connection for the request.
+    /// `isUnusable` is true, nothing can be sent over the connection, so libcurl uses another connection for the
+    /// request.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - isUnusable: Whether no request may be sent over the connection, because the peer has closed it or may be
-    ///     about to, may not receive anything, or has sent data that belongs to no response.
+    ///   - isUnusable: Whether no request may be sent over the connection. This is the case if the peer has closed the
+    ///     connection or may be about to, if the peer may no longer receive anything, or if the peer has sent data that
+    ///     belongs to no response.
     private mutating func retire(_ socket: Int32, isUnusable: Bool = false) {
         ccurl_poll_remove(poll, socket)
         ccurl_retire(socket, isUnusable)
@@ -290,7 +295,7 @@ extension CurlSockets {
         hasRetired = true
     }
 
-    /// Returns the socket of a connection on a route, by comparing the addresses of both ends.
+    /// Finds the socket of a connection on a route by the addresses of both ends.
     func socket(of connection: CurlTransfer.Connection, on route: CurlRoute) -> CurlSocket? {
         let found = entries.first { descriptor, entry in
             entry.route == route
@@ -315,17 +320,17 @@ extension CurlSockets {
         if let index = index(of: socket) { entries.values[index].isReplaced = true }
     }
 
-    /// Whether nothing was received on a connection since a time.
+    /// Returns whether nothing has been received on a connection since the given time.
     func isInactive(_ socket: CurlSocket, since time: UInt64) -> Bool {
         index(of: socket).map { entries.values[$0].lastReceived <= time } ?? false
     }
 
-    /// Retires the idle connections of a route on which nothing was received since a time.
+    /// Retires a route's idle connections that have received nothing since the given time.
     mutating func retireInactive(on route: CurlRoute, since time: UInt64, isFree: (CurlSocket) -> Bool) {
         retireIdle(isFree) { $0.route == route && $0.lastReceived < time }
     }
 
-    /// Retires the idle connections of a route that the server may be about to close.
+    /// Retires a route's idle connections that the server may be about to close.
     mutating func retireExpiring(on route: CurlRoute, now: UInt64, isFree: (CurlSocket) -> Bool) {
         guard !socketsWithKeepAlive.isEmpty else { return }
         for (descriptor, entry) in entries where entry.route == route && !entry.isRetired {
@@ -361,7 +366,8 @@ extension CurlSockets {
 
     /// Retires a connection on which more input has arrived after the response that was just received.
     ///
-    /// Call it immediately, because another transfer may get the connection before the loop watches the socket again.
+    /// Call this method as soon as the transfer has ended, because another transfer may get the connection before the
+    /// loop watches the socket again.
     mutating func retireIfReadable(_ socket: CurlSocket) {
         guard entries[socket.descriptor]?.isRetired == false, ccurl_is_readable(socket.descriptor) else { return }
         retire(socket.descriptor, isUnusable: true)
@@ -380,7 +386,7 @@ extension CurlSockets {
             if due <= now, isFree(CurlSocket(descriptor: socket, serial: entry.serial)) {
                 retire(socket)
             } else {
-                // Check a connection that a paused transfer may be using again after a second.
+                // If a paused transfer may be using the connection, check the connection again after a second.
                 next = min(next ?? .max, due > now ? due : now + 1_000_000_000)
             }
         }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The limits that a server sets for reusing a connection with its `Keep-Alive` field (RFC 2068, 19.7.1.1).
+/// The limits for reusing a connection that a server announces in its `Keep-Alive` field (RFC 2068, 19.7.1.1).
 struct KeepAliveLimit: Sendable, Hashable {
     /// A safety margin before the announced timeout, in nanoseconds, because servers count in whole seconds.
     private static let margin: UInt64 = 1_000_000_000
@@ -27,7 +27,7 @@ struct KeepAliveLimit: Sendable, Hashable {
         if timeout == nil, requests == nil { return nil }
     }
 
-    /// Returns the limit after a previous response on the same connection.
+    /// Returns the limit that applies now, given the limit after the previous response on the same connection.
     ///
     /// Some servers decrement the number of requests with each response, and others repeat the initial number.
     func following(_ previous: KeepAliveLimit?) -> KeepAliveLimit {
@@ -36,7 +36,7 @@ struct KeepAliveLimit: Sendable, Hashable {
         return limit
     }
 
-    /// Whether a new request might arrive only after the server has closed the connection.
+    /// Returns whether a new request might arrive only after the server has closed the connection.
     ///
     /// - Parameters:
     ///   - idle: The time since the last response, in nanoseconds.

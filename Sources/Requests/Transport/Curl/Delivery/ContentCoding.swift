@@ -4,15 +4,15 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// A content coding that this transport can decode (RFC 9110, 8.4.1), because its library can be loaded.
+/// A content coding (RFC 9110, 8.4.1) that this transport can decode if the library for the coding can be loaded.
 enum ContentCoding: String, Sendable, CaseIterable {
     case gzip
     case deflate
     case brotli = "br"
     case zstd
 
-    /// Creates a coding from its name in `Content-Encoding`; `nil` if the name is unknown, or its library can't be
-    /// loaded.
+    /// Creates a coding from its name in `Content-Encoding`; `nil` if the name is unknown, or the library for the
+    /// coding can't be loaded.
     init?(_ name: some StringProtocol) {
         let name = name.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)

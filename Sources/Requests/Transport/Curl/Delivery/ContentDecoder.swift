@@ -4,7 +4,7 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// Decodes content in chunks while it arrives.
+/// Decodes content in chunks as it arrives.
 ///
 /// Decoded content may be more than a thousand times as large as its encoded form. Each call returns one chunk of
 /// limited size, and the next call continues from there. So the caller can count the chunks, pause, or stop. The
@@ -14,9 +14,9 @@ import CRequestsCurl
 final class ContentDecoder {
     /// The reason why content can't be decoded.
     enum Failure: Error, Hashable, CustomStringConvertible {
-        /// The content isn't valid in its coding, or is followed by extra bytes.
+        /// The content isn't validly encoded for its content coding, or is followed by extra bytes.
         case malformed
-        /// The content ends in the middle of its coding.
+        /// The content is truncated, that is, its encoding is incomplete.
         case truncated
         /// There are more codings than ``ContentDecoder/maximumCodings``.
         case tooManyCodings
@@ -54,8 +54,8 @@ final class ContentDecoder {
 
     /// Decodes the next chunk, which is valid until the next call.
     ///
-    /// - Parameter input: The received bytes. Pass the input from the same start until this method returns `nil`; its
-    ///   length may differ for each call.
+    /// - Parameter input: The received bytes. Until this method returns `nil`, each call must pass input that begins
+    ///   with the same byte, but its length may differ.
     /// - Returns: The chunk; `nil` if the input is used up.
     /// - Throws: A ``Failure`` if the content can't be decoded.
     func nextChunk(of input: UnsafeRawBufferPointer) throws(Failure) -> UnsafeRawBufferPointer? {
@@ -64,12 +64,12 @@ final class ContentDecoder {
         return chunk
     }
 
-    /// Whether the content may end here, which is also true before any content has arrived.
+    /// Whether the content may end here; `true` even before any content has arrived.
     var mayEnd: Bool { stages.allSatisfy(\.mayEnd) }
 
     private func output(of number: Int, _ input: UnsafeRawBufferPointer) throws(Failure) -> UnsafeRawBufferPointer? {
         guard number > 0 else {
-            // Even if the input is used up, more output may be available after a full buffer.
+            // Even if the input is used up, more output may be available if the last output filled the buffer.
             while consumedCount < input.count || stages[0].mayHaveMoreOutput {
                 let unreadInput = UnsafeRawBufferPointer(rebasing: input[min(consumedCount, input.count)...])
                 let (consumed, chunk) = try stages[0].decode(unreadInput)
@@ -92,9 +92,9 @@ private final class Stage {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoder.chunkSize, alignment: 16)
     private var isComplete = false
     private var hasStarted = false
-    /// Whether the last output filled the buffer, so that there may be more without further input.
+    /// Whether the last output filled the buffer, in which case more output may be available without further input.
     private(set) var mayHaveMoreOutput = false
-    /// The unread output of the previous stage, which keeps its buffer unchanged until this is used up.
+    /// The unread output of the previous stage; that stage keeps its buffer unchanged until the output is used up.
     var unreadInput = UnsafeRawBufferPointer(start: nil, count: 0)
 
     init(_ coding: ContentCoding) throws(ContentDecoder.Failure) {
@@ -133,7 +133,7 @@ private final class Stage {
         }
         if step.consumed > 0 { hasStarted = true }
         mayHaveMoreOutput = step.produced == buffer.count
-        // Prevents an endless loop: a valid decoder always makes progress if it has input and space for output.
+        // Prevent an endless loop. A correct decoder always makes progress if it has input and space for output.
         guard step.consumed > 0 || step.produced > 0 || input.isEmpty else { throw .malformed }
         return (step.consumed, UnsafeRawBufferPointer(rebasing: buffer[..<step.produced]))
     }

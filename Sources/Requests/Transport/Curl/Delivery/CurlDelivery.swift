@@ -7,10 +7,11 @@ import Synchronization
 
 /// Calls the receivers of events on worker queues instead of the loop's thread.
 ///
-/// A receiver decodes responses, and may be slow or even block. While one worker keeps up, there is only one: another
-/// would cost a wake-up, and the loop needs a processor as well. If the worker doesn't keep up, or one receiver takes
-/// too long, workers are added up to the number of processors. If no worker makes progress for some milliseconds, all
-/// of them may be blocked. Then one more is added, so that blocked receivers don't delay the others.
+/// A receiver decodes responses, and may be slow or even block. As long as one worker keeps up, there is only one,
+/// because a second worker would cost a wake-up, and the loop needs a processor as well. If the worker doesn't keep up,
+/// or one receiver takes too long, workers are added up to the number of processors. If no worker makes progress for
+/// some milliseconds, all of them may be blocked. Then one more is added, so that blocked receivers don't delay the
+/// others.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready = FIFO<CurlTransfer>()
@@ -22,7 +23,7 @@ final class CurlDelivery: Sendable {
         var (lastProgress, lastProgressTime) = (0, UInt64(0))
 
         var backlog: Int { ready.count }
-        /// Whether a transfer waits for a worker, and another worker could be added for it.
+        /// Whether a transfer is waiting for a worker, and another worker could be added for it.
         var needsWorkerCheck: Bool { backlog > 0 && workers < CurlDelivery.maximumWorkers }
 
         mutating func pop() -> CurlTransfer? {
@@ -41,7 +42,7 @@ final class CurlDelivery: Sendable {
             guard
                 isBehind && workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.maximumWorkers
             else { return nil }
-            // Wait the same time again before the next worker is added.
+            // Restart the measurement, so that the next worker is added only after the same delay.
             lastProgressTime = now
             workers += 1
             if let queue = idle.popLast() { return queue }
@@ -79,7 +80,7 @@ final class CurlDelivery: Sendable {
         queue.async { [self] in work(on: queue) }
     }
 
-    /// Whether a transfer waits for a worker, and another worker could be added for it.
+    /// Whether a transfer is waiting for a worker, and another worker could be added for it.
     var needsWorkerCheck: Bool { workerCheck.load(ordering: .relaxed) }
 
     private func work(on queue: DispatchQueue) {

@@ -7,7 +7,7 @@ import Foundation
 /// The events of one transfer that its receiver hasn't handled yet.
 ///
 /// If the receiver is slower than the network, the transfer pauses above ``highWater`` bytes, and resumes when the
-/// receiver has consumed most of them. This limits the memory, and TCP backpressure slows down the peer.
+/// receiver has consumed most of them. This limits the memory use, and TCP backpressure slows down the peer.
 struct CurlMailbox: Sendable {
     /// The number of pending bytes above which the transfer pauses.
     static let highWater = 1024 * 1024
@@ -19,7 +19,7 @@ struct CurlMailbox: Sendable {
     static let overhead = 128
 
     private var events: [TransferEvent] = []
-    /// The events that were put back by a paused receiver; they precede the others.
+    /// The events that were put back by a paused receiver; they precede the other events.
     private var heldBack: ArraySlice<TransferEvent> = []
     private var pendingSize = 0
     private var isScheduled = false
@@ -48,8 +48,8 @@ struct CurlMailbox: Sendable {
 
     /// Starts or stops holding back events.
     ///
-    /// While events are held back, a receiver that has paused its transfer gets no events except the end. The transfer
-    /// itself pauses only when the mailbox is full.
+    /// While events are held back, a receiver that has paused its transfer gets no events except the end event. The
+    /// transfer itself pauses only when the mailbox is full.
     mutating func hold(_ isHeld: Bool) {
         self.isHeld = isHeld && !hasEnd
     }
@@ -63,12 +63,12 @@ struct CurlMailbox: Sendable {
 
     private var isEmpty: Bool { heldBack.isEmpty && events.isEmpty }
 
-    /// Whether the receiver has handled everything that the peer of an upgraded connection has sent, and can no longer
-    /// reply.
+    /// Whether the peer of an upgraded connection has stopped sending, and the receiver has handled everything that
+    /// arrived, so it won't send any more replies.
     var hasUpgradeEnded: Bool { hasPeerEnded && isEmpty && !isDelivering && !isScheduled }
 
-    /// Removes and returns pending events; `nil` if there are none, they are held back, or another caller is
-    /// delivering.
+    /// Removes and returns pending events; `nil` if there are none, if they are held back, or if another caller is
+    /// delivering events.
     ///
     /// After `nil`, the receiver isn't called until it is scheduled again.
     ///
@@ -97,7 +97,8 @@ struct CurlMailbox: Sendable {
         return true
     }
 
-    /// Puts back the events after a chunk for which the receiver has paused; returns whether it has paused.
+    /// Puts back the remaining events if the receiver has paused the transfer during a delivery; otherwise returns
+    /// `false`.
     mutating func putBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
         guard isHeld, !rest.isEmpty else { return false }
         self.heldBack = rest
@@ -132,7 +133,7 @@ struct CurlEvents: Sendable {
     /// libcurl may call back once more before its handle is removed.
     private var hasEnded = false
 
-    /// - Parameter isStreamed: Whether the content isn't kept in memory, so that it may be large.
+    /// - Parameter isStreamed: Whether the content is streamed rather than kept in memory, and so may be large.
     init(isStreamed: Bool) {
         self.isStreamed = isStreamed
     }

@@ -5,8 +5,8 @@
 /// Determines where the content of a response ends, based on its head (RFC 9112, 6.3).
 ///
 /// If two peers interpret a message differently, an attacker can smuggle a response. libcurl uses the last of several
-/// lengths, reads a number up to its first letter, and ignores one that is too large. So an ambiguous head is rejected
-/// here.
+/// lengths, reads a number up to its first letter, and ignores a length that is too large. So an ambiguous head is
+/// rejected here.
 struct ResponseFraming: Sendable, Hashable {
     /// The reason why a head is ambiguous.
     enum Flaw: Error, Hashable, CustomStringConvertible {
@@ -16,7 +16,8 @@ struct ResponseFraming: Sendable, Hashable {
         case invalidLength
         /// The values of `Content-Length` differ.
         case severalLengths
-        /// The response has both a length and a transfer coding, which determines its own end.
+        /// The response has both a length and a transfer coding, although a transfer coding itself determines where the
+        /// content ends.
         case lengthAndCoding
         /// The response has a transfer coding that no request accepts.
         case unknownCoding
@@ -46,18 +47,19 @@ struct ResponseFraming: Sendable, Hashable {
     private(set) var isChunked = false
     /// Whether libcurl ignores the length, and waits for the end of the connection.
     private(set) var isLengthIgnoredByCurl = false
-    /// Whether only the end of the connection ends the content, with HTTP/1.0 and 1.1 (RFC 9112, 6.3).
+    /// Whether only the end of the connection marks the end of the content, as in some HTTP/1.x responses (RFC 9112,
+    /// 6.3).
     private(set) var endsWithConnection = false
 
-    /// Creates the framing of a response without content, or before its head is known.
+    /// Creates the framing of a response that has no content, or whose head hasn't arrived yet.
     init() {}
 
     /// Reads the framing of the final response to a request.
     ///
     /// - Parameters:
     ///   - head: The head of the response.
-    ///   - lines: The ambiguity check of the head's lines.
-    ///   - isHeadRequest: Whether the request was HEAD, so that no content follows, whatever the fields announce.
+    ///   - lines: The detector that has received the lines of the head.
+    ///   - isHeadRequest: Whether the request was HEAD, in which case no content follows, whatever the fields announce.
     /// - Throws: A ``Flaw`` if the head is ambiguous.
     init(
         _ head: HTTPResponseHead,
@@ -81,8 +83,9 @@ struct ResponseFraming: Sendable, Hashable {
         endsWithConnection = length == nil && applied.isEmpty
     }
 
-    /// Returns the length on which all values agree, including several in one field (RFC 9110, 8.6); `nil` without a
-    /// value.
+    /// Returns the length on which all values agree; `nil` if there is no value.
+    ///
+    /// A single field may contain several values (RFC 9110, 8.6).
     private static func length(of values: [String]) throws(Flaw) -> Int64? {
         guard let first = values.first else { return nil }
         // Almost every response has a single number, which doesn't need to be split.
@@ -102,13 +105,14 @@ struct ResponseFraming: Sendable, Hashable {
 
 /// Detects a `Content-Length` or `Transfer-Encoding` that parsers interpret differently.
 ///
-/// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that is folded into
-/// the next line (5.2). Other parsers read both, and would find the end of the content elsewhere.
+/// libcurl ignores a field with a space before its colon (RFC 9112, 5.1), and the part of a value that continues on the
+/// next line (5.2). Other parsers read both, and would find the end of the content elsewhere.
 struct AmbiguousFieldDetector: Sendable, Hashable {
     private(set) var isAmbiguous = false
     /// Whether a continuation of the last line would be ambiguous.
     ///
-    /// That is the case after such a field, and after the status line, which nothing may continue (RFC 9112, 2.2).
+    /// That is the case after one of these two fields, and after the status line, which nothing may continue (RFC 9112,
+    /// 2.2).
     private var isInField = false
     private var isFirst = true
 

@@ -8,8 +8,8 @@ import Foundation
 /// to be opened, or for the addresses of their host and proxy.
 ///
 /// New transfers, ended transfers, free slots and resolved names may each let other transfers continue, thousands at a
-/// time. These are queued here until the loop calls ``nextStep(_:isConnected:)``. As a result, no transfer starts
-/// inside a call of libcurl, and no step runs inside another.
+/// time. The transfers that can continue are queued here until the loop calls ``nextStep(_:isConnected:)``. As a
+/// result, no transfer starts inside a libcurl call, and no step runs inside another step.
 ///
 /// This type is used only on the loop's thread.
 struct CurlAdmission {
@@ -21,7 +21,7 @@ struct CurlAdmission {
         case wait(CurlTransfer)
         /// Fails a transfer whose host or proxy has no address.
         case fail(CurlTransfer, HostResolver.Failure)
-        /// Stops a transfer whose content can't be read, or whose origin can't be connected to.
+        /// Stops a transfer whose content can't be read, or whose origin can't be reached.
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
@@ -43,7 +43,7 @@ struct CurlAdmission {
         }
     }
 
-    /// The lookup of one name, and the transfers that wait for its addresses in order of arrival.
+    /// The lookup of one name, and the transfers that wait for its addresses, in order of arrival.
     private struct PendingLookUp {
         let query: HostQuery
         private var entries: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
@@ -122,7 +122,7 @@ struct CurlAdmission {
     /// Removes a transfer that has ended, or must not be sent.
     ///
     /// If the transfer couldn't connect in time and its origin has no open connection, the transfers queued for that
-    /// origin fail as well. Those with a longer connect timeout are queued again.
+    /// origin fail as well, except that transfers with a longer connect timeout are queued again.
     mutating func remove(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
         if let name = transfer.awaitedDestination?.name, let lookUp = lookUps[name] {
@@ -296,7 +296,8 @@ struct CurlAdmission {
             case .pending: break
             }
         }
-        // The closure must not retain the loop, which may end before the lookup: a lookup can't be cancelled.
+        // The closure must not retain the loop, because a lookup can't be cancelled, and the loop may end before the
+        // lookup does.
         let query = HostQuery(name) { [weak loop] query, found in loop?.submit(.resolved(query, found)) }
         if case .fresh(let addresses) = names.addresses(of: name, for: query) { return addresses }
         lookUps[name] = PendingLookUp(for: query)

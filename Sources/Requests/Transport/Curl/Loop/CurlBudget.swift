@@ -26,7 +26,7 @@ struct CurlBudget {
         self.clock = clock
     }
 
-    /// Starts a new budget, at the beginning of a libcurl call and when content has arrived.
+    /// Resets the budget; called before each libcurl call, and when content has arrived.
     mutating func reset() { currentEasy = nil }
 
     /// Counts a part of a TLS record that arrived for a transfer; returns whether the budget is used up.

@@ -9,14 +9,14 @@ import Synchronization
 /// The commands from other threads to the loop, and the lifecycle of the loop's thread.
 ///
 /// The first command starts the thread; a later command wakes it only if it is sleeping. The thread takes all pending
-/// commands together. It ends when it is closed, or when nothing is left to do.
+/// commands together. It ends when the loop is closed, or when nothing is left to do after ``shutDown(as:)``.
 final class CurlInbox: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
         /// The peer of a transfer has closed the connection.
         ///
-        /// The number of restarts identifies the attempt, so that the command can't affect a later one.
+        /// The number of restarts identifies the attempt, so that the command can't affect a later attempt.
         case lostPeer(CurlTransfer, restarts: Int)
         /// The pause state of a transfer has changed.
         case updatePauses(CurlTransfer)
@@ -55,7 +55,7 @@ final class CurlInbox: Sendable {
         case rejected
     }
 
-    /// The descriptors that the loop waits on, and that wake it.
+    /// The descriptor that the loop waits on, and the descriptor that wakes the loop.
     struct Descriptors: Sendable {
         let poll = ccurl_poll_new()
         let wakeUp = ccurl_wake_new()
@@ -75,8 +75,8 @@ final class CurlInbox: Sendable {
         /// The process's fork count when the thread was started; `nil` before that.
         var forkCount: UInt32?
 
-        /// Whether this process is a fork of the process that started the thread, so that a wake-up would reach the
-        /// parent's thread.
+        /// Whether this process is a fork of the process that started the thread, in which case a wake-up would reach
+        /// the parent's thread.
         var isForked: Bool { forkCount.map { $0 != ccurl_forks() } ?? false }
     }
 
@@ -84,15 +84,16 @@ final class CurlInbox: Sendable {
     private let hasPendingWork = Atomic(false)
     /// Whether the thread must be woken for new work.
     ///
-    /// Each side writes its own flag before it reads the other's, so no wake-up is lost.
+    /// The enqueuing thread and the loop's thread each write their own flag before they read the other flag, so no
+    /// wake-up is lost.
     private let isSleeping = Atomic(false)
     private let state = Locked(State())
     private let termination = DispatchGroup()
 
     init() {
-        // The group is entered here, so that a closing thread can wait even if the loop's thread is only about to
-        // start. The loop's thread leaves it when it ends, or `shutDown(as:)` does if there is no thread. One of them
-        // always happens, because the deinitializer of the transport shuts the loop down.
+        // Enter the group here, so that a thread that closes the loop can wait even if the loop's thread hasn't started
+        // yet. The loop's thread leaves the group when it ends; if there is no thread, `shutDown(as:)` leaves it. One
+        // of the two always happens, because the deinitializer of the transport shuts the loop down.
         termination.enter()
     }
 
@@ -191,7 +192,7 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Announces that the thread is about to sleep; returns `false` if there is new work, so that it must not sleep.
+    /// Announces that the thread is about to sleep; returns `false` if it must not sleep, because there is new work.
     func prepareToSleep() -> Bool {
         isSleeping.store(true, ordering: .sequentiallyConsistent)
         return !hasPendingWork.load(ordering: .sequentiallyConsistent)

@@ -10,7 +10,7 @@ import Foundation
 /// One iteration of the loop first waits for sockets or a timer, and lets libcurl process them. Then it executes the
 /// commands of the ``CurlInbox``, adds to libcurl the transfers that the ``CurlAdmission`` has admitted, checks the
 /// ``CurlConnections``, and delivers all events together. Receivers are never called on this thread.
-// Sendable: the libcurl loop. Only its own thread accesses the variables. The inbox and the pool have locks.
+// Sendable: only the loop's own thread accesses the variables; the inbox and the pool have locks.
 final class CurlLoop: @unchecked Sendable {
     /// The maximum number of stopped transfers that one iteration removes from libcurl.
     private static let maximumReleases = 64
@@ -25,7 +25,7 @@ final class CurlLoop: @unchecked Sendable {
     let proxies: CurlProxies
     private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
-    /// Held by the thread during calls of libcurl, so that the process doesn't exit in the middle of one.
+    /// The lock that the thread holds while it calls libcurl, so that the process doesn't exit in the middle of a call.
     private let processExitLock = ccurl_gate_new()
 
     // The properties below are accessed only by the loop.
@@ -37,9 +37,9 @@ final class CurlLoop: @unchecked Sendable {
     /// The changed transfers whose receivers must be called; empty except while they are handed to the delivery.
     private var deliverable: [CurlTransfer] = []
     private let delivery = CurlDelivery()
-    /// Delivers ends that this side causes, such as cancellations and timeouts.
+    /// Delivers the end events that this side causes, such as those of cancellations and timeouts.
     ///
-    /// Separate workers report them in time, even if blocked receivers delay all other events.
+    /// Separate workers deliver these events in time, even if blocked receivers delay all other events.
     private let urgentDelivery = CurlDelivery()
     /// The commands of the current iteration.
     private var commands: [CurlInbox.Command] = []
@@ -54,7 +54,7 @@ final class CurlLoop: @unchecked Sendable {
     private var budget = CurlBudget { ccurl_processor_time() }
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
-    /// Whether the process is exiting, so that libcurl must not be called any longer.
+    /// Whether the process is exiting, in which case libcurl must not be called any longer.
     private var isProcessExiting = false
 
     init(_ configuration: CurlTransport.Configuration) {
@@ -101,7 +101,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Submits a command to the loop; returns `false` if the loop has ended and doesn't accept it.
+    /// Submits a command to the loop; returns `false` if the loop has ended and doesn't accept the command.
     @discardableResult
     func submit(_ command: CurlInbox.Command) -> Bool {
         switch inbox.enqueue(command) {
@@ -127,7 +127,7 @@ final class CurlLoop: @unchecked Sendable {
         inbox.shutDown(as: .finishing)
     }
 
-    /// Cancels all transfers, ends the thread, and waits for its end.
+    /// Cancels all transfers, ends the thread, and waits until it has ended.
     func close() {
         inbox.shutDown(as: .closing)
         inbox.waitUntilEnded()
@@ -160,7 +160,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Ends all transfers without calling libcurl, because the process is exiting and its exit handlers may wait for
-    /// them.
+    /// the transfers.
     private func abandon() {
         isProcessExiting = true
         for command in inbox.closeAndDrain() {
@@ -229,7 +229,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Lets libcurl process the ready sockets, but continues only a few TLS handshakes.
     ///
-    /// Handshakes come last. The sockets of the remaining ones are still ready in the next iteration.
+    /// Handshakes come last. The sockets of the remaining handshakes are still ready in the next iteration.
     private func processSockets() {
         var handshakes: [Int32] = []
         for socket in connections.sockets.closedByPeer {
@@ -316,8 +316,8 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Stops a transfer, and reports its end before its connection is closed.
     ///
-    /// Closing takes longer. When thousands of transfers are cancelled together, no receiver should wait for the
-    /// connections of others.
+    /// Closing a connection takes longer. When thousands of transfers are cancelled together, no receiver should wait
+    /// until the connections of other transfers are closed.
     private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
         guard isActive(transfer) else { return }
         // If the transfer is already ending for another reason, that reason is kept.
@@ -420,7 +420,8 @@ final class CurlLoop: @unchecked Sendable {
         markChanged(transfer)
     }
 
-    /// Discards the addresses that a transfer couldn't connect to, because the service may have moved to others.
+    /// Discards the addresses that a transfer couldn't connect to, because the service may have moved to other
+    /// addresses.
     private func forgetAddresses(of transfer: CurlTransfer) {
         connections.forgetAddresses(of: transfer)
         admission.forgetAddresses(of: transfer)
@@ -492,10 +493,10 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Delivery
 
-    /// Marks a transfer as changed in this iteration; returns `false` if it is already the last one in the list.
+    /// Marks a transfer as changed in this iteration; returns `false` if it is already the last transfer in the list.
     ///
-    /// Checking the last one is enough, because libcurl works on one transfer at a time: it reports all lines of a head
-    /// or all parts of a buffer in a row.
+    /// Checking only the last transfer is enough, because libcurl reports all lines of a head, or all parts of a
+    /// buffer, in a row.
     @discardableResult
     private func markChanged(_ transfer: CurlTransfer) -> Bool {
         guard changed.last !== transfer else { return false }
@@ -518,7 +519,7 @@ final class CurlLoop: @unchecked Sendable {
         deliverable.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a transfer waits for a worker, and another worker could be added for it.
+    /// Whether a transfer is waiting for a worker, and another worker could be added for it.
     private var needsWorkerCheck: Bool { delivery.needsWorkerCheck || urgentDelivery.needsWorkerCheck }
 
     // MARK: Callbacks of libcurl
@@ -545,7 +546,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Records that the connection of a transfer multiplexes requests.
     func didMultiplex(_ transfer: CurlTransfer) { admission.didMultiplex(transfer) }
 
-    /// Records that a transfer is connected, so that the connect timeout no longer applies.
+    /// Records that a transfer is connected; the connect timeout no longer applies to it.
     func didConnect(_ transfer: CurlTransfer) {
         guard transfer.stage.phase == .connecting, !transfer.isStopped else { return }
         transfer.stage.didConnect()
@@ -554,7 +555,7 @@ final class CurlLoop: @unchecked Sendable {
         startIdleTimeout(of: transfer)
     }
 
-    /// Records that a transfer has lost its connection, and that libcurl opens another.
+    /// Records that a transfer has lost its connection, and that libcurl is opening a new connection.
     func didLoseConnection(_ transfer: CurlTransfer) {
         connections.setSocket(nil, transfer)
         guard !transfer.isStopped else { return }

@@ -6,8 +6,9 @@ import CRequestsCurl
 
 /// Decides when libcurl should discard dead connections, and makes it do so.
 ///
-/// libcurl checks its connections only when it is about to open another one, at most once a second. So we run a dummy
-/// handle for an unreachable address: it fails immediately, without using a file descriptor or sending a packet.
+/// libcurl checks its connections only when it is about to open another connection, and at most once a second. So we
+/// run a dummy handle for an unreachable address: it fails immediately, without using a file descriptor or sending a
+/// packet.
 struct DeadConnectionReaper {
     /// The time of the next sweep; `nil` if no connection is expected to close.
     private(set) var due: UInt64?
@@ -17,7 +18,7 @@ struct DeadConnectionReaper {
     /// The minimum time between two sweeps: libcurl's own interval of one second, with a margin.
     private static let interval: UInt64 = 1_050_000_000
 
-    /// Schedules a sweep after a time at which a connection may close, unless an earlier sweep is scheduled.
+    /// Schedules a sweep after the given time, when a connection may have closed, unless a sweep is already scheduled.
     mutating func schedule(in time: UInt64, now: UInt64) {
         if due == nil { due = now &+ time }
     }

@@ -6,9 +6,9 @@ import CRequestsCurl
 
 /// A thread that runs one closure.
 ///
-/// Foundation's `Thread` doesn't report that the system can't create another thread.
+/// Unlike this type, Foundation's `Thread` doesn't report when the system can't create another thread.
 enum WorkerThread {
-    /// Starts a thread; returns `false` if the system can't create another.
+    /// Starts a thread; returns `false` if the system can't create another thread.
     ///
     /// - Parameters:
     ///   - name: The thread's name, which the system truncates to 15 characters.

@@ -4,9 +4,9 @@
 #if os(Linux)
 import CRequestsCurl
 
-/// The resolved addresses of a host or proxy, so that libcurl can connect without a DNS lookup.
+/// The resolved addresses of a host or proxy, with which libcurl can connect without a DNS lookup.
 struct CurlAddresses: Sendable, Hashable {
-    /// A host and a port, in the form in which libcurl looks them up.
+    /// A host and a port; the host is spelled as libcurl looks it up.
     struct Endpoint: Sendable, Hashable {
         let host: String
         let port: Int

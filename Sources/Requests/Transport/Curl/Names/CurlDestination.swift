@@ -51,10 +51,10 @@ struct CurlDestination: Sendable {
         }
     }
 
-    /// Returns the name of a host without a trailing dot, if it must be looked up; otherwise `nil`.
+    /// Returns a host's name, without a trailing dot, if the name must be looked up; otherwise `nil`.
     ///
-    /// No lookup is necessary for an IP address (its last label is a number). libcurl resolves `localhost` and hosts
-    /// with invalid characters itself.
+    /// A host whose last label is a number is an IP address, which needs no lookup. libcurl resolves `localhost` and
+    /// hosts with invalid characters itself.
     private static func name(_ host: String) -> String? {
         let host = host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
         let label = host.utf8.lastIndex(of: UInt8(ascii: ".")).map { host.utf8[$0...].dropFirst() } ?? host.utf8[...]
@@ -65,7 +65,7 @@ struct CurlDestination: Sendable {
         return isName ? host : nil
     }
 
-    /// Whether a label is a decimal or hexadecimal number, or empty.
+    /// Returns whether a label is a decimal or hexadecimal number, or empty.
     private static func isNumber(_ label: Substring.UTF8View) -> Bool {
         guard label.starts(with: "0x".utf8) else { return label.allSatisfy(ASCII.isDigit) }
         return label.dropFirst(2).allSatisfy { ASCII.isDigit($0) || (0x61...0x66).contains($0) }

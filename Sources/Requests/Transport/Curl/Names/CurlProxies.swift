@@ -6,9 +6,9 @@ import Foundation
 
 /// The proxies of a transport, from its configuration or from environment variables.
 ///
-/// The environment is read only once. libcurl would read it for each transfer, on the loop's thread. That isn't safe if
-/// the program calls `setenv` in the meantime. In addition, the library itself looks up the names of proxies, just like
-/// the names of hosts.
+/// The environment is read only once. libcurl would read it for each transfer, on the loop's thread, which isn't safe
+/// if another thread calls `setenv` at the same time. In addition, this library itself looks up the names of proxies,
+/// just like the names of hosts.
 struct CurlProxies: Sendable {
     /// A proxy.
     struct Proxy: Sendable {
@@ -32,7 +32,8 @@ struct CurlProxies: Sendable {
 
         /// Whether the connection to the proxy uses TLS.
         var isSecure: Bool { scheme == "https" }
-        /// Whether the proxy forwards plain requests to any host, so that they can share one connection.
+        /// Whether the proxy forwards plain requests to any host, in which case requests to different hosts can share a
+        /// connection.
         var forwardsRequests: Bool { scheme == "http" || scheme == "https" }
         var origin: Origin { Origin(scheme: scheme, host: destination.host, port: destination.port) }
         /// Whether the proxy must receive the resolved address of a host, rather than its name.

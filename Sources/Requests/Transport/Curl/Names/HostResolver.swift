@@ -11,8 +11,8 @@ import Foundation
 /// for all transfers, and the result is cached for a minute.
 ///
 /// At most 16 lookups with waiting requests run concurrently. A lookup that all requests have abandoned no longer
-/// counts, so an unresponsive name delays other lookups only as long as a request waits for it. At most 64 lookups run
-/// in total.
+/// counts, so a lookup that hangs delays others only as long as a request waits for it. At most 64 lookups run in
+/// total.
 package final class HostResolver: Sendable {
     /// The reason why a lookup failed.
     package struct Failure: Error, Hashable {
@@ -62,7 +62,7 @@ package final class HostResolver: Sendable {
         return lookup
     }
 
-    /// Removes addresses from the cache after a connection to them failed, unless the name has other addresses by now.
+    /// Removes addresses from the cache after a connection to them failed, unless the name already has other addresses.
     func forget(_ addresses: [String], of name: String) {
         table.withLock { $0.forget(addresses, of: name) }
     }
@@ -90,8 +90,8 @@ package final class HostResolver: Sendable {
 
 /// A query for the addresses of a name.
 ///
-/// It is compared by identity, because a result may arrive after the query was cancelled and replaced by another for
-/// the same name.
+/// Queries are compared by identity, because a result may arrive after its query was cancelled and replaced by another
+/// query for the same name.
 final class HostQuery: Sendable, Equatable {
     let name: String
     private let receive: @Sendable (HostQuery, HostResolver.LookupResult) -> Void
@@ -100,8 +100,8 @@ final class HostQuery: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - name: The name in lower case.
-    ///   - receive: Called at most once with the result. If no thread can be started, it is called on the current
-    ///     thread, and otherwise on a thread of the resolver.
+    ///   - receive: Called at most once with the result, on a thread of the resolver or, if no thread can be started,
+    ///     on the current thread.
     init(_ name: String, receive: @escaping @Sendable (HostQuery, HostResolver.LookupResult) -> Void) {
         self.name = name
         self.receive = receive

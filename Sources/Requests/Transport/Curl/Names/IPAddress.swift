@@ -25,7 +25,7 @@ struct IPAddress: Sendable, Hashable {
     /// The number of bits, 32 or 128.
     var bitCount: Int { bytes.count * 8 }
 
-    /// Whether the address is in a network, that is, has the same first `prefix` bits as the network.
+    /// Returns whether the address is in a network, that is, has the same first `prefix` bits as the network.
     func isIn(_ network: IPAddress, prefix: Int) -> Bool {
         bitCount == network.bitCount
             && (0..<prefix).allSatisfy { (bytes[$0 / 8] ^ network.bytes[$0 / 8]) & (0x80 >> UInt8($0 % 8)) == 0 }

@@ -30,7 +30,7 @@ struct NameTable: Sendable {
 
     private struct Entry {
         let addresses: [String]
-        let time: UInt64
+        let lookupTime: UInt64
     }
 
     /// The lifetime of addresses in nanoseconds; libcurl has the same default.
@@ -68,7 +68,7 @@ struct NameTable: Sendable {
     /// - Returns: The cached addresses, and whether the caller must start another worker.
     mutating func lookUp(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
         let entry = cache[name]
-        if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
+        if let entry, now &- entry.lookupTime < Self.lifetime { return (.fresh(entry.addresses), false) }
         let lookup = entry.map { Lookup.stale($0.addresses) } ?? .pending
         if running[name] != nil {
             running[name]?.add(query)
@@ -91,7 +91,7 @@ struct NameTable: Sendable {
         return false
     }
 
-    /// Returns the next name for a worker; `nil` if the worker is no longer needed, and was removed.
+    /// Returns the next name for a worker; removes the worker and returns `nil` if it is no longer needed.
     mutating func next() -> String? {
         // Stop this worker if the limit is exceeded. That happens if a new request waits for an abandoned lookup.
         while workers - abandonedCount <= maximumAwaited, let name = queue.popFirst() {
@@ -106,13 +106,13 @@ struct NameTable: Sendable {
     /// Records the result of a lookup; returns the queries that must receive it.
     mutating func finish(_ name: String, _ found: HostResolver.LookupResult, now: UInt64) -> [HostQuery] {
         if case .success(let addresses) = found {
-            cache[name] = Entry(addresses: addresses, time: now)
+            cache[name] = Entry(addresses: addresses, lookupTime: now)
             if cache.count > Self.maximumNames { forgetOldest(now: now) }
         }
         return running.removeValue(forKey: name)?.queries ?? []
     }
 
-    /// Removes addresses from the cache, unless the name has other addresses by now.
+    /// Removes addresses from the cache, unless the name already has other addresses.
     mutating func forget(_ addresses: [String], of name: String) {
         if cache[name]?.addresses == addresses { cache[name] = nil }
     }
@@ -125,10 +125,10 @@ struct NameTable: Sendable {
         return pending.values.flatMap(\.queries)
     }
 
-    /// The number of running lookups without waiting requests: abandoned ones, and refreshes of the cache.
+    /// The number of running lookups without waiting requests, that is, abandoned lookups and refreshes of the cache.
     private var abandonedCount: Int { running.values.count { $0.queries.isEmpty } }
 
-    /// Adds a worker if one is needed and allowed; returns whether it did.
+    /// Adds a worker if one is needed and allowed; returns whether a worker was added.
     private mutating func addWorkerIfNeeded() -> Bool {
         let starting = workers - running.count
         guard pending.count > starting, workers < maximumWorkers, workers - abandonedCount < maximumAwaited else {
@@ -139,8 +139,10 @@ struct NameTable: Sendable {
     }
 
     private mutating func forgetOldest(now: UInt64) {
-        cache = cache.filter { now &- $0.value.time < Self.lifetime }
-        while cache.count > Self.maximumNames, let oldest = cache.min(by: { $0.value.time < $1.value.time }) {
+        cache = cache.filter { now &- $0.value.lookupTime < Self.lifetime }
+        while cache.count > Self.maximumNames,
+            let oldest = cache.min(by: { $0.value.lookupTime < $1.value.lookupTime })
+        {
             cache[oldest.key] = nil
         }
     }

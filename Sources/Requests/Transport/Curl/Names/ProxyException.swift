@@ -4,16 +4,16 @@
 #if os(Linux)
 /// An entry of `no_proxy`, that is, hosts to which requests are sent without a proxy.
 ///
-/// Hosts are compared in canonical form: otherwise, a request could reach the proxy because the entry has another
-/// spelling of the same host. Like other programs, but unlike libcurl, entries may be of the form `*.example.com`, or
-/// contain a port.
+/// Hosts are compared in canonical form, because otherwise, a request could reach the proxy just because the entry has
+/// another spelling of the same host. As in other programs, but unlike in libcurl, entries may be of the form
+/// `*.example.com`, or contain a port.
 struct ProxyException: Sendable, Hashable {
     private enum Hosts: Sendable, Hashable {
         case all
         /// A domain and its subdomains.
         case domain(String)
         /// The subdomains of a domain.
-        case below(String)
+        case subdomains(String)
         /// An address or a network, such as `10.0.0.0/8` (RFC 4632, 3.1).
         case network(IPAddress, prefix: Int)
     }
@@ -34,14 +34,14 @@ struct ProxyException: Sendable, Hashable {
         } else if let (address, prefix) = Self.network(host) {
             hosts = .network(address, prefix: prefix)
         } else {
-            let isBelow = host.hasPrefix("*.")
-            let domain = String(host.dropFirst(isBelow ? 2 : 0).drop { $0 == "." }).canonicalHost
+            let isWildcard = host.hasPrefix("*.")
+            let domain = String(host.dropFirst(isWildcard ? 2 : 0).drop { $0 == "." }).canonicalHost
             guard !domain.isEmpty else { return nil }
-            hosts = isBelow ? .below(domain) : .domain(domain)
+            hosts = isWildcard ? .subdomains(domain) : .domain(domain)
         }
     }
 
-    /// Whether the entry includes a host in canonical form and a port.
+    /// Returns whether the entry includes this port of a host, which must be in canonical form.
     func includes(_ host: String, port: Int) -> Bool {
         guard self.port == nil || self.port == port else { return false }
         let address = IPAddress(host.prefix { $0 != "%" })
@@ -49,7 +49,7 @@ struct ProxyException: Sendable, Hashable {
         case .all: return true
         case .network(let network, let prefix): return address?.isIn(network, prefix: prefix) ?? false
         case .domain(let domain): return address == nil && (host == domain || host.hasSuffix(".\(domain)"))
-        case .below(let domain): return address == nil && host.hasSuffix(".\(domain)")
+        case .subdomains(let domain): return address == nil && host.hasSuffix(".\(domain)")
         }
     }
 

@@ -8,8 +8,8 @@ import Foundation
 /// The parsed certificates of authorities, shared by all connections that trust them.
 ///
 /// libcurl would read and parse the certificates of the system, well over a hundred, for each connection. With OpenSSL
-/// 3, that would block the thread of all transfers for 20 ms. Here, they are parsed once, and again for the first
-/// connection after the certificates of the system have changed.
+/// 3, that would block the thread that runs all transfers for 20 ms. Here, they are parsed once, and again for the
+/// first connection after the certificates of the system have changed.
 final class CertificateStoreCache: Sendable {
     /// The paths at which libcurl looks for the certificates of the system's authorities.
     struct SystemPaths: Sendable {
@@ -46,14 +46,14 @@ final class CertificateStoreCache: Sendable {
         system = authorities.includesSystem ? paths : nil
     }
 
-    /// Restricts the trust of new connections of a handle to exactly these certificates.
+    /// Makes new connections of a handle trust exactly these certificates.
     ///
     /// - Parameters:
     ///   - handle: The handle; the cache must not be deallocated before the handle is freed.
     ///   - poolKey: A string that must be equal for two transfers to share a connection.
     /// - Returns: 0 if this libcurl accepts the options.
     func apply(to handle: CurlHandle, poolKey: String) -> Int32 {
-        // Parse the certificates for the first time on the caller's thread, so that they don't block the loop.
+        // Parse the certificates for the first time on the caller's thread, so that parsing doesn't block the loop.
         if parsed.withLock({ $0 == nil }) { _ = current() }
         ccurl_handle_set_store(
             handle,
@@ -97,7 +97,7 @@ final class CertificateStoreCache: Sendable {
         ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(poolKey)")
     }
 
-    /// Returns the parsed certificates; `nil` if there are none, so no connection can be trusted.
+    /// Returns the parsed certificates; `nil` if there are none, in which case no connection can be trusted.
     func current() -> Certificates? {
         // Read the versions before the certificates, so that the next connection detects a change in between.
         let versions = [system?.file, system?.folder].map(Self.version)
@@ -144,7 +144,7 @@ final class CertificateStoreCache: Sendable {
             if let store { ccurl_store_free(store) }
         }
 
-        /// Whether a folder contains certificates whose file names are hashes of their subjects, as OpenSSL requires.
+        /// Returns whether a folder contains files named after the hashes of certificate subjects, as OpenSSL requires.
         private static func isHashed(_ folder: String) -> Bool {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return names.contains { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }

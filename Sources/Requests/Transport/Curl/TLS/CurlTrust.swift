@@ -8,12 +8,12 @@ import Foundation
 /// The trust requirements for a connection, in the form of libcurl options.
 ///
 /// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options. It compares the TLS
-/// version, verification, the paths of authorities, the client certificate, and the pins. But it ignores the case of
-/// pins, and doesn't compare the client's key and password. So the options that libcurl compares also contain a digest
-/// of the other ones, which is called the pool key here. It ensures that a connection is never reused for a request
-/// with different requirements.
+/// version, the verification settings, the paths of authorities, the client certificate, and the pins. But it ignores
+/// the case of pins, and doesn't compare the client's key and password. So the options that libcurl compares also
+/// contain a digest of the requirements that it doesn't compare. This digest, called the pool key here, ensures that a
+/// connection is never reused for a request with different requirements.
 struct CurlTrust: Sendable {
-    /// A client's certificate and key.
+    /// A client's certificate and private key; both are in `certificate` if the format is PKCS#12.
     struct Identity: Sendable {
         let type: String
         let certificate: Data
@@ -29,8 +29,7 @@ struct CurlTrust: Sendable {
     private let pins: String?
     private let identity: Identity?
     private let requiresStaple: Bool
-    /// The rules for checking the certificate chain before each request is sent; `nil` if the checks of libcurl
-    /// suffice.
+    /// The rules for checking the certificate chain before each request is sent; `nil` if libcurl's own checks suffice.
     let chainRules: HostTrust?
 
     /// The requirements of requests without a trust policy.
@@ -63,9 +62,9 @@ struct CurlTrust: Sendable {
         acceptsAnyCertificate = trust.acceptsAnyCertificate
         includesSystem = trust.authorities.includesSystem
         self.authorities = authorities
-        // libcurl compares pins only with the server's own key. So leave pins to libcurl only if the library can't
-        // check the chain, or only that key counts.
-        let checksChains = trust.needsChainCheck(by: features)
+        // libcurl compares pins only with the server's own key. So leave pins to libcurl only if this library can't
+        // check the chain, or if only the server's own key counts.
+        let checksChains = trust.needsChainCheck(with: features)
         guard checksChains || trust.evaluator == nil else {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
@@ -80,7 +79,7 @@ struct CurlTrust: Sendable {
     ///
     /// A resumed session provides no certificate chain and no stapled status, because the server doesn't send them
     /// again. In addition, if verification is disabled, libcurl 8.12 and later resumes a session with a client
-    /// certificate for a request without one.
+    /// certificate for a request without a client certificate.
     var resumesSessions: Bool { chainRules == nil && !requiresStaple && (!acceptsAnyCertificate || identity == nil) }
 
     /// Sets the options of a handle; returns 0 if this libcurl accepts all of them.
@@ -143,7 +142,7 @@ struct CurlTrust: Sendable {
         return CertificateStoreCache.setPoolKey("\(ownPoolKey)-\(poolKey)", of: easy) == 0
     }
 
-    /// Returns the reason why the connection of a handle's transfer isn't trusted; `nil` if it is.
+    /// Returns the reason why the connection of a handle's transfer isn't trusted; `nil` if it is trusted.
     ///
     /// Pins are checked only once for each connection, because all its requests have the same pins. An evaluator is
     /// called for each request.
@@ -173,7 +172,7 @@ struct CurlTrust: Sendable {
     /// Returns the pins in libcurl's format, followed by a digest of all pins as the pool key.
     ///
     /// The digest is hexadecimal, so it doesn't depend on case, unlike the base64 of pins. No key matches it, because
-    /// it isn't valid base64 of a digest.
+    /// it isn't the base64 of a digest.
     private static func pinList(of pins: Set<TrustPolicy.PublicKeyPin>) -> String {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
         let poolKey = SHA256.digest(of: texts.joined().utf8).hexadecimal
@@ -182,12 +181,13 @@ struct CurlTrust: Sendable {
 }
 
 extension HostTrust {
-    /// Whether the library checks the chains of a host before requests are sent, instead of libcurl.
-    fileprivate func needsChainCheck(by features: CurlFeatures) -> Bool {
+    /// Returns whether this library, instead of libcurl, checks the host's certificate chain before each request is
+    /// sent.
+    fileprivate func needsChainCheck(with features: CurlFeatures) -> Bool {
         features.exposesChains && checksChains && !acceptsAnyCertificate
     }
 
-    /// The pool key for the rules of the chain.
+    /// The pool key for the rules that the certificate chain must meet, that is, the pins and the evaluator.
     fileprivate var poolKey: String {
         let pins = (pins ?? []).map(\.description).sorted().joined(separator: " ")
         let evaluator = evaluator.map { "\(ObjectIdentifier($0).hashValue)" } ?? ""
@@ -206,19 +206,19 @@ extension HostTrust.Authorities {
 
 extension CurlTrust.Identity {
     fileprivate init(_ identity: TrustPolicy.ClientIdentity) {
-        // Without a password, the TLS library would prompt for it on the terminal, and wait.
+        // Without a password, the TLS library would prompt for one on the terminal, and wait.
         password = identity.password ?? ""
         switch identity.content {
         case .pem(let certificates, let key):
             type = "PEM"
             self.key = Data(key.utf8)
-            // Parsers ignore text before the first certificate, so add the digest there.
+            // Parsers ignore text before the first certificate, so add the pool key there.
             let poolKey = SHA256.digest(of: "\(password.utf8.count) \(password) \(key)".utf8).hexadecimal
             certificate = Data("\(poolKey)\n\(certificates)".utf8)
         case .pkcs12(let bytes):
             type = "P12"
             key = nil
-            // Parsers ignore bytes after the container, so add the digest there.
+            // Parsers ignore bytes after the container, so add the pool key there.
             certificate = bytes + SHA256.digest(of: password.utf8)
         }
     }
@@ -236,7 +236,7 @@ enum CurlAuthorities: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - poolKey: The pool key for requirements other than the authorities.
+    ///   - poolKey: A pool key for the other requirements that requests must have in common to share a connection.
     init(sharing store: CertificateStoreCache, poolKey: String) {
         self = .store(store, poolKey: store.authorities.poolKey(with: poolKey))
     }
@@ -245,8 +245,8 @@ enum CurlAuthorities: Sendable {
     ///
     /// - Throws: A ``RequestError`` if the system's certificates aren't found.
     init(_ authorities: HostTrust.Authorities, poolKey: String = "") throws(RequestError) {
-        // Always pass a file, even one without certificates: then no server is trusted. Without the option, libcurl
-        // would trust the system's authorities.
+        // Always pass a file, even if it contains no certificates and therefore no server is trusted. Without the
+        // option, libcurl would trust the system's authorities.
         var text = Data("The authorities of a trust policy \(poolKey)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
@@ -290,9 +290,10 @@ enum CurlAuthorities: Sendable {
     }
 }
 
-/// A cache of the options for policies.
+/// A cache of the libcurl options for trust policies.
 ///
-/// Caching is necessary because every request has a policy, and the system's authorities are several hundred kilobytes.
+/// Caching is necessary because every request has a policy, and the certificates of the system have a size of several
+/// hundred kilobytes.
 final class CurlTrustCache: Sendable {
     private struct Key: Sendable, Hashable {
         let policy: TrustPolicy
@@ -318,7 +319,7 @@ final class CurlTrustCache: Sendable {
 
     /// Returns the requirements for the connection of a request; `nil` for the defaults.
     ///
-    /// - Throws: A ``RequestError`` if libcurl doesn't support them.
+    /// - Throws: A ``RequestError`` if libcurl doesn't support the requirements.
     func trust(for request: TransportRequest) throws(RequestError) -> CurlTrust? {
         guard let host = try request.hostWithRules() else { return nil }
         let key = Key(policy: request.trust, host: host, presentsIdentity: !request.hasLeftOrigin)
@@ -336,8 +337,8 @@ final class CurlTrustCache: Sendable {
         // If every certificate is accepted, no authority is needed.
         guard !trust.acceptsAnyCertificate else { return nil }
         // libcurl doesn't know the rules for chains. Without a pool key, it would reuse a connection of other requests,
-        // whose session may have been resumed and therefore have no chain.
-        let poolKey = trust.needsChainCheck(by: features) ? trust.poolKey : ""
+        // which has no chain if its TLS session was resumed.
+        let poolKey = trust.needsChainCheck(with: features) ? trust.poolKey : ""
         guard !features.sharesCertificateStores else {
             return CurlAuthorities(sharing: store(of: trust.authorities), poolKey: poolKey)
         }

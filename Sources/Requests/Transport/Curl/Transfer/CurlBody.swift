@@ -110,7 +110,7 @@ struct CurlBody {
     /// Records that the request is being sent, perhaps again over another connection.
     mutating func beginSending() { isFinishing = false }
 
-    /// Ends the bytes for an upgraded connection, because libcurl doesn't end a transfer before its upload.
+    /// Ends the upload over an upgraded connection, because libcurl doesn't end a transfer before its upload has ended.
     mutating func finish() { isFinishing = true }
 
     /// Closes an open file or stream.

@@ -42,7 +42,8 @@ final class CurlHandlePool: Sendable {
     /// Returns a handle to the pool; the handle must not belong to a multi handle.
     func put(_ handle: CurlHandle, isSecure: Bool) {
         if !handle.pointee.is_prepared { ccurl_handle_reset(handle) }
-        // The stored TLS sessions belong to the loop's thread, but a handle may be freed on another thread.
+        // Detach the stored TLS sessions, because they belong to the loop's thread, but a handle may be freed on
+        // another thread.
         if isSecure { ccurl_easy_set_sessions(handle.pointee.easy, nil) }
         handle.pointee.transfer = nil
         let address = UInt(bitPattern: handle)

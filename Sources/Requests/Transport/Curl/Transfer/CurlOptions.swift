@@ -16,7 +16,8 @@ struct CurlOptions: ~Copyable {
     /// The content of a small body, which is sent together with the head.
     private let content: UnsafeMutableRawBufferPointer?
     private let headSize: Int
-    /// Identifies the proxy credentials, so that a tunnel isn't reused with others; `nil` without credentials.
+    /// The digest of the proxy credentials, which keeps a tunnel from being reused with others; `nil` if there are
+    /// none.
     ///
     /// libcurl doesn't compare the credentials when it reuses a tunnel.
     private let proxyCredentialDigest: String?
@@ -44,8 +45,8 @@ struct CurlOptions: ~Copyable {
         }
         let trust = try CurlTrustCache.shared.trust(for: request)
         let content = try Self.content(of: request.body)
-        // Set `Host` explicitly: on a reused proxy connection, libcurl before 8 formats it like the previous request's,
-        // with brackets if that host was an IPv6 address.
+        // Set `Host` explicitly. On a reused proxy connection, libcurl before 8 would format the field as for the
+        // previous request, that is, with brackets if the previous host was an IPv6 address.
         let host = proxy == nil || destination.isSecure ? nil : String(destination.authority)
         let fields: Fields
         do {
@@ -106,7 +107,7 @@ struct CurlOptions: ~Copyable {
 
     // MARK: Options
 
-    /// Sets options of a handle, and records the first one that this libcurl rejects.
+    /// Sets options of a handle, and records the first option that this libcurl rejects.
     private struct Setter {
         let easy: CurlEasy
         private var firstFailure: String?
@@ -142,7 +143,8 @@ struct CurlOptions: ~Copyable {
             options.set(CCURL_BUFFERSIZE, Self.largeBuffer)
             options.set(CCURL_PIPEWAIT, 1)
             if !configuration.usesHTTP2 { options.check(ccurl_easy_use_http11(options.easy), "HTTP/1.1") }
-            // Every transfer needs this, because libcurl may report events of a connection to any of its transfers.
+            // Every transfer needs the debug function, because libcurl may report the events of a connection to any of
+            // its transfers.
             options.check(ccurl_handle_read_news(handle), "the debug function")
             let trust = trust ?? .system
             options.set(CCURL_SSLVERSION, CurlTrust.optionValue(of: trust.minimumVersion))
@@ -163,11 +165,11 @@ struct CurlOptions: ~Copyable {
         let paths = destination.isSecure ? [] : [CCURL_CAINFO, CCURL_CAPATH]
         let pathsOfProxies = loop.proxies.mayUseTLS ? [] : [CCURL_PROXY_CAINFO, CCURL_PROXY_CAPATH]
         for option in paths + pathsOfProxies { _ = ccurl_easy_set_text(options.easy, option, nil) }
-        // Without this option, libcurl would read the environment variables. A libcurl that was built without proxies
-        // doesn't support the option.
+        // Without this option, libcurl would read the environment variables for proxies. The result is ignored, because
+        // a libcurl that was built without proxies doesn't support the option.
         _ = ccurl_easy_set_text(options.easy, CCURL_NOPROXY, "*")
         if let address = configuration.localAddress {
-            // A host name would be looked up on the loop's thread, and block all transfers.
+            // libcurl would look up a host name on the loop's thread, which would block all transfers.
             guard IPAddress(address.prefix { $0 != "%" }) != nil else {
                 let reason = "the local address of the transport isn't an address of IPv4 or IPv6"
                 throw RequestError(.unsupported, phase: .sending, reason: reason)
@@ -187,8 +189,8 @@ struct CurlOptions: ~Copyable {
 
     /// Sets all options of a request.
     ///
-    /// A plain GET without content keeps the handle reusable. Any other request needs options that the next one must
-    /// not inherit, so its handle is reset afterwards.
+    /// A plain GET without content keeps the handle reusable. Any other request needs options that the next request
+    /// must not inherit, so its handle is reset afterward.
     ///
     /// - Throws: An error with the first option that this libcurl rejects, and the reason.
     func apply(_ request: TransportRequest, to handle: CurlHandle, of transfer: CurlTransfer) throws(RequestError) {
@@ -214,7 +216,7 @@ struct CurlOptions: ~Copyable {
 
         // GET is the default of a handle. POST and PUT send their length even if it is 0 (RFC 9110, 8.6).
         if let content {
-            // This option also changes the method to POST. The actual name is set below.
+            // This option also changes the method to POST. The actual method is set below.
             options.check(ccurl_easy_set_content(options.easy, content.baseAddress, content.count), "the content")
         } else if let body = transfer.body {
             options.set(CCURL_UPLOAD, 1)
@@ -240,7 +242,7 @@ struct CurlOptions: ~Copyable {
             // On a reused connection that turns out to be closed, libcurl would resend the request together with the
             // bytes of the upgraded protocol.
             options.set(CCURL_FRESH_CONNECT, 1)
-            // Without a tunnel, the proxy would read those bytes.
+            // Without a tunnel, the proxy would interpret the bytes of the upgraded protocol.
             if transfer.proxy != nil { options.set(CCURL_HTTPPROXYTUNNEL, 1) }
         }
         if let proxy = transfer.proxy {
@@ -261,8 +263,8 @@ struct CurlOptions: ~Copyable {
 
     /// The size of a large receive buffer.
     ///
-    /// It is used for streamed transfers, which may be large, and for HTTP/2. libcurl accepts an HTTP/2 head of up to
-    /// this size, but truncates a head that is larger than its buffer.
+    /// Such a buffer is used for streamed transfers, which may be large, and for HTTP/2. libcurl accepts an HTTP/2 head
+    /// of up to this size, but with a smaller buffer, it would truncate the head.
     private static let largeBuffer = 128 * 1024
     /// The default size of libcurl's receive buffer.
     private static let smallBuffer = 16 * 1024
@@ -288,7 +290,7 @@ struct CurlOptions: ~Copyable {
 
     // MARK: Connections
 
-    /// Returns why the connection of a transfer must not be used; `nil` if it may be used.
+    /// Returns the reason why the connection of a transfer must not be used; `nil` if it may be used.
     func trustFailure(of easy: CurlEasy) -> TrustFailure? { trust?.refusal(of: easy) }
 
     /// Sets the addresses of the host and the proxy, so that libcurl needs no lookup; may be called only once.
@@ -352,7 +354,7 @@ struct CurlOptions: ~Copyable {
 // MARK: - Header fields
 
 extension CurlOptions {
-    /// The header fields of a request as lists of lines, built without a string for each line.
+    /// The header fields of a request as lists of lines, built without creating a string for each line.
     private struct Fields {
         /// The maximum number and byte count of the lines that this library adds.
         private static let (maximumAddedLines, maximumAddedBytes) = (8, 512)
@@ -401,12 +403,12 @@ extension CurlOptions {
                 }
             }
             if let host, !hasHost { append("Host: \(host)") }
-            // A part of encoded content couldn't be decoded.
+            // For a range, request unencoded content, because a part of encoded content couldn't be decoded.
             if decodesContent, request.decodesContent, !hasCodings {
                 append(hasRange ? "Accept-Encoding: identity" : ContentCoding.acceptLine)
             }
-            // An empty `Expect` disables libcurl's own expectation for large bodies, which delays servers without
-            // support by a second.
+            // An empty `Expect` keeps libcurl from adding that field for large bodies, which would delay a request by a
+            // second if the server doesn't support the field.
             if !request.body.isEmpty || request.upgrade != nil, !hasExpectation { append("Expect:") }
             // An empty `Transfer-Encoding` prevents libcurl from framing the bytes of an upgraded connection.
             if request.upgrade != nil { append("Transfer-Encoding:") }
@@ -422,7 +424,7 @@ extension CurlOptions {
             _ = line?.withCString { ccurl_lines_add(lines, $0) }
         }
 
-        /// Appends a field; returns `false` if the field spans several lines, or if out of memory.
+        /// Appends a field; returns `false` if the field spans several lines, or if there isn't enough memory.
         private static func append(_ field: HTTPField, to lines: OpaquePointer?) -> Bool {
             guard let lines else { return false }
             var (name, value) = (field.name.rawValue, field.value)

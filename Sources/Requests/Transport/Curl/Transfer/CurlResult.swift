@@ -10,18 +10,18 @@ struct CurlResult: Sendable, Hashable {
     static let failedToStart: Int32 = 2
     /// The code of an unknown host.
     static let unknownHost: Int32 = 6
-    /// The code of a host that refuses connections, or can't be reached.
+    /// The code for a host that refuses connections, or can't be reached.
     static let cannotConnect: Int32 = 7
     /// The code of a transfer that has timed out.
     static let timedOut: Int32 = 28
     /// The code of a stopped transfer.
     static let stopped: Int32 = 42
-    /// The code of a handle without a connection, which can't be paused and needn't be resumed.
+    /// The code for a handle without a connection, which can't be paused and needn't be resumed.
     static let noConnection: Int32 = 43
 
     /// libcurl's code; 0 is success.
     let code: Int32
-    /// libcurl's message for this failure, or the general one for the code.
+    /// libcurl's message for this failure, or the general message for the code.
     let text: String
     /// The result of certificate verification, as OpenSSL's code; 0 for success, or if unknown.
     var verification = 0
@@ -84,7 +84,7 @@ struct CurlResult: Sendable, Hashable {
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
         // Unsupported protocol, that is, HTTP/0.9 or garbage. An unsupported scheme is rejected earlier.
         1: (.badResponse, .badServerResponse),
-        2: (.other, .unknown),  // failed to initialise
+        2: (.other, .unknown),  // failed to initialize
         3: (.invalidRequest, .badURL),
         4: (.unsupported, .unsupportedURL),  // a feature that isn't built in, or an unknown scheme of a proxy
         5: (.cannotConnect, .cannotFindHost),  // proxy not resolved
@@ -93,7 +93,9 @@ struct CurlResult: Sendable, Hashable {
         8: (.badResponse, .badServerResponse),  // weird server reply
         16: (.badResponse, .badServerResponse),  // HTTP/2 framing
         18: (.connectionLost, .networkConnectionLost),  // partial content
-        23: (.badResponse, .cannotDecodeContentData),  // a decoder failed; the state records failures of our callback
+        // A write error means that one of libcurl's decoders failed, because failures of our own write callback are
+        // recorded in the state and handled first.
+        23: (.badResponse, .cannotDecodeContentData),
         25: (.connectionLost, .networkConnectionLost),  // a chunked body over a reused HTTP/1.0 connection
         26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback failed
         27: (.headTooLarge, .dataLengthExceedsMaximum),  // an endless header line, or out of memory
@@ -118,9 +120,10 @@ extension CurlResult {
     /// Returns whether the response was complete although the transfer failed.
     ///
     /// A server may respond before it has received the entire request, and state that it doesn't need the rest (RFC
-    /// 9113, 8.1). When libcurl then tries to send more, it ends the transfer without a message. libcurl reports a
-    /// message if the stream was closed for another reason, unless the connection has ended as well. In that case, only
-    /// the length of the content shows whether it is complete.
+    /// 9113, 8.1). When libcurl then tries to send more, it ends the transfer without a message. If the stream was
+    /// closed for another reason, libcurl reports a message, unless the connection has ended as well. Without a
+    /// message, and after the end of the connection, only the length of the content shows whether the content is
+    /// complete.
     ///
     /// - Parameter isCompleteByLength: Whether the content has the announced length.
     /// - Returns: Whether the response was complete.
@@ -141,7 +144,8 @@ extension CurlResult {
         case 58: .clientCertificateUnusable
         case 98: .clientCertificateRequired
         case 35, 59: isLostHandshake || lacksCommonProtocol ? nil : match(Self.alerts) ?? .handshakeFailed
-        // With TLS 1.3, the server verifies the client's certificate after the client has completed the handshake.
+        // With TLS 1.3, the server verifies the client's certificate after the client has completed the handshake, so
+        // its alert may arrive later.
         case 55, 56: match(Self.alerts.filter { $0.text.hasPrefix("alert ") })
         default: nil
         }
@@ -182,7 +186,7 @@ extension CurlResult {
         ("issuer", .unknownAuthority), ("CAfile", .unknownAuthority),
     ]
 
-    /// The trust failures for alerts of either side (RFC 8446, 6.2), as OpenSSL's messages.
+    /// The trust failures for OpenSSL's messages about TLS alerts of either side (RFC 8446, 6.2).
     private static let alerts: [(text: String, TrustFailure)] = [
         ("alert certificate required", .clientCertificateRequired), ("alert unknown ca", .clientCertificateRejected),
         ("alert bad certificate", .clientCertificateRejected),

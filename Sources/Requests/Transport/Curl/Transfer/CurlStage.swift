@@ -15,7 +15,7 @@ struct CurlStage: Sendable {
         case awaitingContent
         /// Waits for the addresses of its host or proxy.
         case awaitingAddresses
-        /// Added to libcurl, which opens a connection for it, or waits for one.
+        /// Added to libcurl, which is opening a connection for the transfer, or waiting for one.
         case connecting
         /// Has a connection over which the request may be sent.
         case connected
@@ -45,10 +45,11 @@ struct CurlStage: Sendable {
     mutating func awaitAddresses(at now: UInt64) { (phase, waitStart) = (.awaitingAddresses, now) }
     mutating func startConnecting() { phase = .connecting }
     mutating func didConnect() { phase = .connected }
-    /// Records that the connection was lost, and that libcurl opens another.
+    /// Records that the connection was lost, and that libcurl is opening a new connection.
     mutating func reconnect(at now: UInt64) { (phase, waitStart) = (.connecting, now) }
 
-    /// Restarts the waiting time after a pause, whose duration must not count as idle time of the server.
+    /// Restarts the waiting time after a pause, because the duration of the pause must not count as the server's idle
+    /// time.
     mutating func restartWait(at now: UInt64) { waitStart = now }
 
     /// Returns the maximum idle time from now on; `nil` for no limit.
@@ -80,7 +81,7 @@ struct CurlPauses: OptionSet, Sendable {
     private static let receiving: CurlPauses = [.caller, .mailbox]
     private static let sending: CurlPauses = [.caller, .body]
 
-    /// Whether receiving is paused, so that a silent peer must not time out.
+    /// Whether receiving is paused, in which case a silent peer must not time out.
     ///
     /// A stalled request body doesn't pause receiving, so the idle timeout still applies.
     var pausesReceiving: Bool { !isDisjoint(with: Self.receiving) }
@@ -130,8 +131,8 @@ struct CurlStopwatch: Sendable {
     ///   - measured: libcurl's measurements.
     ///   - connection: The transfer's connection; `nil` if there is none, or if it has no addresses.
     ///   - session: The TLS session of the connection.
-    ///   - stop: The time at which the transfer was stopped, which libcurl doesn't know yet; `nil` if it wasn't
-    ///     stopped.
+    ///   - stop: The time at which the transfer was stopped, which libcurl doesn't know yet; `nil` if the transfer
+    ///     wasn't stopped.
     /// - Returns: The metrics.
     func metrics(
         _ measured: CCurlMetrics,
@@ -154,8 +155,8 @@ struct CurlStopwatch: Sendable {
             metrics.secureConnectionEnd = moment(measured.secured)
         }
         metrics.responseStart = moment(measured.first_byte)
-        // libcurl before 8.10 doesn't report when a request was sent. So the last read of its content counts as the
-        // end.
+        // libcurl before 8.10 doesn't report when a request was sent. So the last read of the request's content counts
+        // as the end of the request.
         let ready = moment(measured.ready)
         metrics.requestEnd = moment(measured.sent) ?? lastRead.map { max(sinceSubmission($0), ready ?? .zero) } ?? ready
         let end = stop.map(sinceSubmission) ?? startOffset + .microseconds(measured.end)

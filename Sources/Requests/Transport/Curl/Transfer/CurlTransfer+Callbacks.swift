@@ -91,7 +91,7 @@ extension CurlTransfer {
 
 // MARK: - Resending
 
-// A request is sent again if the server has stated that it hasn't processed it, or if nothing was sent.
+// A request is sent again if the server has stated that it hasn't processed the request, or if nothing was sent.
 extension CurlTransfer {
     /// Handles an event of the transfer's connection.
     func handleNews(_ news: CCurlNews, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
@@ -102,7 +102,7 @@ extension CurlTransfer {
         case CCURL_NEWS_GOAWAY:
             if let connection { loop.didReceiveGoAway(lastStream: number, on: connection) }
         case CCURL_NEWS_REFUSED:
-            // libcurl remembers this, and may report it again for the next request.
+            // libcurl remembers the refusal, and may report it again for the next request.
             if state.sendCount == 1 { state.recordRefusal() }
             (connection, streamID) = (nil, nil)
             loop.didLoseConnection(self)
@@ -116,7 +116,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Records that the server hasn't processed the streams of a connection with IDs above a maximum.
+    /// Records that the server hasn't processed those streams of a connection whose IDs exceed a maximum.
     func markUnprocessed(above last: UInt32, on connection: Connection) {
         guard self.connection == connection, let streamID, streamID > last else { return }
         (self.connection, self.streamID) = (nil, nil)
@@ -135,7 +135,7 @@ extension CurlTransfer {
         guard state.prepareResend(wasSentInPart: wasSentInPart), restarts < Self.maximumRefusals, body?.rewind() ?? true
         else { return false }
         restart()
-        // libcurl keeps the connection over which nothing could be sent, and would choose it again.
+        // libcurl keeps the connection over which nothing could be sent, so it would choose that connection again.
         if !wasSentInPart { options.avoidConnections(handle) }
         (connection, streamID) = (nil, nil)
         return true
@@ -143,7 +143,7 @@ extension CurlTransfer {
 
     /// Prepares a transfer to be sent again if its reused connection has ended without a final response.
     ///
-    /// libcurl also resends the request, but only once the request's content has bytes again.
+    /// libcurl would resend the request as well, but only once the request's content has bytes again.
     ///
     /// - Returns: `false` if a repetition may do harm, or if the transfer was sent too often.
     func prepareResendAfterLostPeer() -> Bool {
@@ -159,7 +159,7 @@ extension CurlTransfer {
         wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.maximumRestarts
     }
 
-    /// Prepares a transfer to be sent again of which nothing was sent; returns `false` if it was sent too often.
+    /// Prepares to retry a transfer of which nothing was sent; returns `false` if there were too many attempts.
     func prepareUnsentRetry() -> Bool {
         guard state.stopped == nil, restarts < Self.maximumRestarts, body?.rewind() ?? true else { return false }
         restart()

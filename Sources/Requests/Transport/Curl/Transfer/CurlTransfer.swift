@@ -7,12 +7,12 @@ import Foundation
 import Synchronization
 
 /// A transfer with libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.
-// Sendable: a part of the libcurl loop. Until the transfer is submitted to the loop, only the thread that creates it
-// accesses the variables; after that, only the loop's thread does. The mailbox, which both sides share, has a lock.
+// Sendable: until the transfer is submitted to the loop, only the thread that creates it accesses the variables; after
+// that, only the loop's thread does. The mailbox, which both sides share, has a lock.
 final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// The easy handle with its memory.
     ///
-    /// After the transfer has ended, the handle may belong to another one.
+    /// After the transfer has ended, the handle may be reused by another transfer.
     let handle: CurlHandle
     let easy: CurlEasy
     /// The last socket that libcurl used for the transfer; accessed only by the loop.
@@ -62,7 +62,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     var futileSends = 0
     /// The current stage; accessed only by the loop.
     var stage: CurlStage
-    /// The byte count of inline content, until its sending is reported.
+    /// The byte count of inline content; `nil` once its sending has been reported.
     private var unreportedContentCount: Int?
     /// The reason why the content of the request can't be sent.
     private var bodyError: (any Error)?
@@ -138,7 +138,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     // MARK: From any thread
 
     func cancel() {
-        // The loop executes the command in its next iteration. The flag keeps the current one from sending the request.
+        // The loop executes the command in its next iteration. The flag keeps the current iteration from sending the
+        // request.
         cancelled.store(true, ordering: .sequentiallyConsistent)
         loop.submit(.stop(self, .cancelled))
     }
@@ -155,7 +156,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         loop.submit(.updatePauses(self))
     }
 
-    /// Calls the receiver with the events in the mailbox until events are held back; called by one worker at a time.
+    /// Calls the receiver with the events in the mailbox until it is empty or events are held back; called by one
+    /// worker at a time.
     func deliver() {
         var (isFirstCall, hasUpgradeEnded) = (true, false)
         func take() -> ArraySlice<TransferEvent>? {
@@ -166,7 +168,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         }
         while let events = take() {
             isFirstCall = false
-            // The end is always the last event and never held back, so the mailbox needn't be checked.
+            // The end event is always the last and never held back, so the mailbox needn't be checked.
             let isLast = events.hasEnd
             for (position, event) in zip(events.indices, events) {
                 receive(event)
@@ -195,7 +197,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         flow = nil
     }
 
-    /// Ends the transfer with an error, because no loop accepts it.
+    /// Ends the transfer with an error because the loop doesn't accept it.
     func fail(_ error: RequestError) {
         receive(.end(error))
         ccurl_handle_free(handle)
@@ -211,8 +213,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     func willAddToMulti() {
         stage.startConnecting()
         stopwatch.recordCurlStart(at: loop.now)
-        // An older libcurl doesn't report when the transfer is connected. Only over TLS, it reports that the head is
-        // being sent.
+        // An older libcurl doesn't report when the transfer is connected. It reports that the head is being sent, but
+        // only over TLS.
         guard !CurlFeatures.loaded.hasPrerequestCallback else { return }
         sentAt = loop.now
         if !destination.isSecure { stage.didConnect() }
@@ -227,7 +229,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         if wait > .zero { options.limitConnectTime(to: stage.connectTimeout - wait, easy) }
     }
 
-    /// The name that was looked up for the connection, of the proxy or the host; `nil` if there was no lookup.
+    /// The name of the proxy or host that was looked up for the connection; `nil` if there was no lookup.
     var connectionHostName: String? { (proxy?.destination ?? destination).name }
 
     /// Whether no bytes may follow the response on its connection.
@@ -292,12 +294,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         guard let new = events.take() else { return needsDelivery }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { _ = setPaused(paused.union(.mailbox)) }
-        // Always schedule a stopped transfer, because an earlier call of its receiver may still be queued after slow
+        // Always schedule a stopped transfer, because an earlier call of its receiver may still be waiting for slow
         // receivers.
         return schedule || needsDelivery || isStopped
     }
 
-    /// Whether the transfer was stopped from this side: by a cancellation, by its timeout, or with the transport.
+    /// Whether the transfer was stopped from this side, for example by a cancellation, by a timeout, or because the
+    /// transport was closed.
     var isStopped: Bool { state.stopped != nil }
 
     // The reference is weak, because the transfer owns the body. The closure is created only for streams, because it
@@ -328,7 +331,8 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Discards the content that libcurl has buffered during a pause; called before the handle is removed.
     ///
     /// libcurl frees that content only when it is delivered, or when the connection ends. A removed HTTP/2 stream would
-    /// leak it, because other streams share its connection. The stopped transfer rejects all content that it is given.
+    /// leak the content, because other streams keep the connection open. So make libcurl deliver the content now; the
+    /// stopped transfer rejects it.
     func discardBufferedContent() {
         if isStopped { _ = setPaused([]) }
     }
@@ -342,7 +346,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
     /// Whether the content of the request currently has no bytes, or isn't open yet.
     var awaitsContent: Bool { paused.contains(.body) }
 
-    /// Whether receiving is paused, so that a silent peer must not time out.
+    /// Whether receiving is paused, in which case a silent peer must not time out.
     var pausesReceiving: Bool { paused.pausesReceiving }
 
     /// Returns whether libcurl may use a socket for the transfer without watching it.
@@ -395,13 +399,13 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         events.append(.metrics(metrics))
     }
 
-    /// Ends a transfer whose peer has gone, although the content of the request hasn't ended.
+    /// Ends a transfer whose peer has gone before the content of the request has ended.
     ///
-    /// libcurl no longer watches the socket, because it has read the end of the response or of the connection. While
-    /// the request's content has no bytes, libcurl waits for them, even if the peer has gone. The transfer is then
-    /// stopped, because incomplete content must not look complete to a peer that still reads.
+    /// libcurl no longer watches the socket, because it has read the end of the response or of the connection. As long
+    /// as no more bytes of the request's content are available, libcurl waits for them, even if the peer has gone. The
+    /// transfer is then stopped, because incomplete content must not look complete to a peer that still reads.
     ///
-    /// - Parameter hasConnectionEnded: Whether the end of the connection has been noticed.
+    /// - Parameter hasConnectionEnded: Whether the socket has reported the end of the connection.
     func handleLostPeer(hasConnectionEnded: Bool = false) {
         guard awaitsContent, wasSent, !pausesReceiving else { return }
         if body?.upgrade != nil {
@@ -455,7 +459,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         return true
     }
 
-    /// Returns whether the request may be sent over a connection; libcurl calls this once it has one.
+    /// Returns whether the request may be sent over a connection; libcurl calls this once it has a connection.
     func shouldSend(_ connection: Connection?) -> Bool {
         loop.recordActivity(self)
         loop.didConnect(self)
@@ -480,7 +484,7 @@ final class CurlTransfer: TransferHandle, @unchecked Sendable {
         loop.didConnect(self)
     }
 
-    /// Reports that the inline content was sent, as proven by a response.
+    /// Reports that the inline content was sent; called when a response has proven that.
     private func reportSentContent() {
         guard let count = unreportedContentCount else { return }
         unreportedContentCount = nil

@@ -6,7 +6,7 @@ import Foundation
 
 /// The state of one response, which translates libcurl's callbacks into transport events.
 ///
-/// The state has no side effects and no handle. It handles three things that libcurl leaves to its users. A head
+/// The state has no side effects and no handle. It implements three rules that libcurl leaves to its users. A head
 /// without its final empty line isn't a response, although libcurl reports success. Lines after the content are
 /// trailers. All parts have maximum sizes.
 struct CurlTransferState: Sendable {
@@ -26,7 +26,7 @@ struct CurlTransferState: Sendable {
     enum Stop: Sendable, Hashable {
         case cancelled
         case timedOut
-        /// No connection was established in time, by this transfer or by those that it waited for.
+        /// No connection was established in time, by this transfer or by the transfers that it waited for.
         case connectTimedOut
         case headTooLarge
         case bodyTooLarge
@@ -53,7 +53,7 @@ struct CurlTransferState: Sendable {
         /// No event yet.
         case more
         case event(TransferEvent)
-        /// An event that completes the response, so that the transfer must end.
+        /// An event that completes the response, after which the transfer must end.
         case last(TransferEvent)
         /// The transfer must end.
         case abort
@@ -82,14 +82,14 @@ struct CurlTransferState: Sendable {
     /// The lines after the content, unparsed.
     private var trailerLines: [UInt8] = []
     private var trailerCount = 0
-    /// Whether the response uses HTTP/1.0 or 1.1, so that it doesn't share its connection.
+    /// Whether the response uses HTTP/1.0 or 1.1, and therefore doesn't share its connection.
     private(set) var isHTTP1 = false
     private var wasSent = false
     /// The number of times the request was sent.
     private(set) var sendCount = 0
     /// Whether the server has stated that it didn't process the last request.
     private(set) var isRefused = false
-    private var informational = 0
+    private var informationalCount = 0
     /// The head of the proxy's response to the tunnel request, possibly incomplete.
     private var proxyHead: [UInt8] = []
     private var decodedCount = 0
@@ -97,15 +97,15 @@ struct CurlTransferState: Sendable {
     /// The number of content bytes received, before decoding.
     private var encodedCount: Int64 = 0
 
-    /// Whether the response has ended regularly, so that its trailers are valid.
+    /// Whether the response has ended regularly, in which case its trailers are valid.
     private var isComplete = false
     /// Whether libcurl has read the end of the response, and waits for the content of the request.
     private var hasReadResponseEnd = false
-    /// The response's announcement of when its connection will end.
+    /// The limits for reusing the connection, as announced by the response; `nil` if it announces none.
     private(set) var keepAlive: KeepAliveLimit?
     private let requiresCloseNotify: Bool
-    /// Whether a connection end counts as the end of the content, because the peer has sent a `close_notify` or needn't
-    /// send one.
+    /// Whether the end of the connection counts as the end of the content, because the peer has sent a `close_notify`
+    /// or needn't send one.
     private var acceptsConnectionEnd: Bool
 
     /// Whether the content has the announced length, if there is one.
@@ -114,7 +114,7 @@ struct CurlTransferState: Sendable {
 
     /// - Parameters:
     ///   - url: The URL of the response.
-    ///   - limits: The maximum sizes of its parts.
+    ///   - limits: The maximum sizes of the parts of the response.
     ///   - endsWithHead: Whether the response has no content, whatever its head announces, and libcurl doesn't know
     ///     that.
     ///   - hasContent: Whether the request has content, which may still be in flight when the response is complete.
@@ -192,8 +192,8 @@ struct CurlTransferState: Sendable {
             phase = isLast ? .complete : .body
             return isLast ? .last(.head(response)) : .event(.head(response))
         }
-        informational += 1
-        return informational <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
+        informationalCount += 1
+        return informationalCount <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
     }
 
     /// Returns how many of the received bytes are content.
@@ -229,7 +229,7 @@ struct CurlTransferState: Sendable {
     /// libcurl resends a request if a reused connection turns out to be closed. The server may have processed the
     /// request before it closed the connection. So only the library's caller can decide about a retry, unless the
     /// request is idempotent (RFC 9110, 9.2.2). libcurl also resends a request if the server has rejected an
-    /// expectation (RFC 9110, 10.1.1); here, this counts as a response.
+    /// expectation (RFC 9110, 10.1.1). This library doesn't allow that, but treats the rejection as the response.
     ///
     /// - Parameters:
     ///   - isIdempotent: Whether a repetition does no harm.
@@ -237,7 +237,7 @@ struct CurlTransferState: Sendable {
     /// - Returns: Whether the request may be sent.
     mutating func shouldSend(isIdempotent: Bool, hasSentBytes: Bool = true) -> Bool {
         defer { (wasSent, isRefused, sendCount) = (true, false, sendCount + 1) }
-        // A `close_notify` of an earlier connection doesn't count for this one.
+        // A `close_notify` of an earlier connection doesn't count for the new connection.
         acceptsConnectionEnd = !requiresCloseNotify
         guard stopped == nil else { return false }
         if phase == .body {
@@ -249,7 +249,8 @@ struct CurlTransferState: Sendable {
         return false
     }
 
-    /// Records that the server hasn't processed the request, and won't do so (RFC 9113, 8.7), so it may be sent again.
+    /// Records that the server hasn't processed the request, and never will (RFC 9113, 8.7), so that the request may be
+    /// sent again.
     mutating func recordRefusal() {
         guard stopped == nil, phase == .head, headLines == 0 else { return }
         (wasSent, isRefused) = (false, true)
@@ -263,14 +264,14 @@ struct CurlTransferState: Sendable {
 
     /// Whether content that ends with the connection is complete.
     ///
-    /// Anyone who can close the TCP connection could truncate the content, unless TLS announces its end (RFC 9112,
-    /// 9.8).
+    /// Anyone who can close the TCP connection could truncate the content, unless TLS announces the end of the data
+    /// (RFC 9112, 9.8).
     private var mayEndWithConnection: Bool { acceptsConnectionEnd || !isHTTP1 || !framing.endsWithConnection }
 
     /// Whether the response is complete, now that the connection has ended.
     ///
-    /// Chunked content counts as incomplete, because only libcurl knows whether the last chunk has arrived, and doesn't
-    /// report it.
+    /// Chunked content counts as incomplete, because only libcurl knows whether the last chunk has arrived, and it
+    /// doesn't report that.
     private var isCompleteAtConnectionEnd: Bool {
         guard phase == .body, !hasReadResponseEnd else { return hasReadResponseEnd }
         if let length = framing.length { return length == encodedCount }
@@ -289,7 +290,8 @@ struct CurlTransferState: Sendable {
         return isRefused || !wasSentInPart
     }
 
-    /// Receives a line of the proxy's response to a tunnel request; `nil` when a new tunnel is requested.
+    /// Receives a line of the proxy's response to a tunnel request; with `nil`, discards all lines before a new tunnel
+    /// request.
     mutating func receiveTunnelLine(_ line: UnsafeRawBufferPointer?) {
         guard let line else { return proxyHead.removeAll() }
         guard proxyHead.count + line.count <= limits.head else { return }
@@ -310,13 +312,14 @@ struct CurlTransferState: Sendable {
     ///
     /// - Parameters:
     ///   - result: libcurl's result.
-    ///   - isTruncated: Whether the content ended in the middle of its coding.
+    ///   - isTruncated: Whether the content ended before its encoding was complete.
     /// - Returns: The event.
     mutating func end(_ result: CurlResult, isTruncated: Bool = false) -> TransferEvent? {
         guard phase != .ended else { return nil }
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
-        // If both sides have ended the transfer, this side was first: libcurl only reports that it was stopped.
+        // If this side has stopped the transfer, ignore libcurl's result, which only says that the transfer was
+        // stopped.
         if let stopped {
             guard stopped == .peerEnded, isCompleteAtConnectionEnd else {
                 return .end(error(of: stopped, phase: errorPhase))

@@ -4,12 +4,12 @@
 #if os(Linux)
 import Foundation
 
-/// The content of an upgrade request: nothing before the 101 response, and then the bytes of the other protocol as they
-/// become available.
+/// The content of an upgrade request: nothing before the 101 response, and then the bytes of the upgraded protocol as
+/// they become available.
 ///
-/// libcurl treats it as an upload of unknown length, which it sends verbatim if there is no `Transfer-Encoding`, and
-/// the bytes after the 101 as content. All releases from 7.68 to 8.22 do so, including those without their own
-/// WebSocket support.
+/// libcurl treats this content as an upload of unknown length, which it sends verbatim if there is no
+/// `Transfer-Encoding`. It delivers the bytes that the peer sends after the 101 as the content of the response. All
+/// releases from 7.68 to 8.22 do so, including those without their own WebSocket support.
 struct CurlUpgrade {
     /// The size of libcurl's upload buffer, which is small because many sockets are idle, and few send simultaneously.
     static let bufferSize = 16 * 1024
