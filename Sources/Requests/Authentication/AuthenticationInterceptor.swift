@@ -11,17 +11,18 @@ import Foundation
 /// authentication.setCredential(nil)       // logs out
 /// ```
 ///
-/// A refresh starts when the authenticator reports that the credential is about to expire, when there is no credential,
-/// or when a server rejects it. Requests wait for the refresh, and then continue with the new credential. If a server
-/// rejects a credential that has already been replaced, the request is sent again without another refresh.
+/// A refresh starts when there is no credential, when the authenticator reports that the credential is about to expire,
+/// or when a server rejects the credential. Requests wait for the refresh, and then continue with the new credential.
+/// If a server rejects a credential that has already been replaced, the request is sent again without another refresh.
 ///
-/// If the refresh fails, all waiting requests fail with a ``RequestError`` of code `authenticationFailed`, whose
-/// underlying error is the error of the refresh. Requests that were sent before the failure and are rejected after it
-/// fail in the same way. The next request starts a new refresh.
+/// If the refresh fails, all waiting requests fail with a ``RequestError`` with the code `authenticationFailed`, whose
+/// underlying error is the error of the refresh. A request that was sent before the failure, and is rejected afterward,
+/// fails in the same way. The next request starts a new refresh.
 ///
 /// A request causes at most one refresh. If a server rejects the credential that was fetched for the request, the
-/// request fails with that rejection. If the request's body can't be sent again, the refresh only serves later
-/// requests. The request itself fails with the rejection, and the underlying error has the code `bodyNotReplayable`.
+/// request fails with that rejection. If the body of a rejected request can't be sent again, only later requests
+/// benefit from the refresh. The request itself fails with the rejection, and the underlying error has the code
+/// `bodyNotReplayable`.
 ///
 /// If the server refuses a refresh, the login ends and the credential becomes `nil`. The authenticator decides with
 /// ``Authenticator/isRefusal(_:)`` which errors are refusals. To keep credentials between launches, store them in
@@ -30,10 +31,10 @@ import Foundation
 /// A waiting request ends immediately when it is cancelled or its deadline passes. The refresh continues for the other
 /// requests.
 ///
-/// The credential is only sent to the origin of the environment's base URL, or to the `origins` that you specify.
-/// Without a base URL and without `origins`, a request fails before it is sent, because a URL from a response could
-/// otherwise send the credential anywhere. A redirect to another origin drops the credential, and a 401 from that
-/// origin isn't a rejection.
+/// The credential is sent only to the origin of the environment's base URL, or to the `origins` that you specify. If
+/// you specify neither, a request fails before it is sent, because a URL from a response could otherwise direct the
+/// credential to any server. A redirect to another origin drops the credential, and a 401 from that origin isn't a
+/// rejection.
 ///
 /// All members may be used from any thread.
 public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandling {
@@ -46,12 +47,12 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
     ///
     /// - Parameters:
     ///   - authenticator: Applies credentials, and refreshes them.
-    ///   - credential: The initial credential, such as a stored one. With `nil`, the default, the authenticator gets it
-    ///     for the first request.
-    ///   - origins: URLs of the origins that receive the credential. With `nil`, the default, only the origin of the
-    ///     base URL receives it.
-    ///   - window: The maximum number of refreshes in a period. Another refresh fails with the code `excessiveRefresh`.
-    ///     `nil` sets no limit.
+    ///   - credential: The initial credential, such as a stored one. If this is `nil`, the default, the authenticator
+    ///     gets a credential for the first request.
+    ///   - origins: URLs of the origins that receive the credential. If this is `nil`, the default, only the origin of
+    ///     the base URL receives it.
+    ///   - window: The maximum number of refreshes in a period. A further refresh in that period fails with the code
+    ///     `excessiveRefresh`. `nil` sets no limit.
     ///   - timeout: The maximum duration of one refresh. After that, all waiting requests fail with the code
     ///     `refreshTimedOut`. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
@@ -59,9 +60,9 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
     ///     For example, exclude the login request.
     ///   - onChange: Called with each new credential after a login or a refresh, and with `nil` after a logout or a
     ///     refused refresh. It isn't called with the initial credential, nor with the result of a refresh that finishes
-    ///     after a logout. Calls never overlap, and arrive in the order of the changes. The call precedes the requests
-    ///     that wait for the credential, unless another call is still running. If credentials change faster than the
-    ///     closure returns, it may skip all but the last.
+    ///     after a logout. Calls never overlap, and arrive in the order of the changes. Requests that wait for the
+    ///     credential continue after the call, unless another call is still running. If several credentials are set
+    ///     during a call, only the last of them may be reported.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
@@ -87,16 +88,16 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
     ///
     /// Requests that wait for a refresh continue with the new credential, and the result of that refresh is discarded.
     /// After a logout, waiting requests fail, and requests that were already sent fail if they are rejected. No request
-    /// is sent again as another user. For the next request, the authenticator gets a new credential, after the running
-    /// refresh has ended.
+    /// is sent again as another user. For the next request, the authenticator gets a new credential as soon as any
+    /// running refresh has ended.
     public func setCredential(_ credential: A.Credential?) {
         keeper.set(credential)
     }
 
     /// Applies the credential, and waits for a refresh if necessary.
     ///
-    /// - Throws: ``RequestError`` of code `authenticationFailed` or `excessiveRefresh`; any error that the
-    ///   authenticator throws when it applies the credential.
+    /// - Throws: A ``RequestError`` with the code `authenticationFailed`, `excessiveRefresh` or `refreshTimedOut`, or
+    ///   any error that the authenticator throws when it applies the credential.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
         guard !keeper.isRefreshed(by: context), applies(request), try allowsCredential(for: request, in: context) else {
             return
@@ -112,7 +113,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
         keeper.mark(&request, grant.generation)
     }
 
-    /// Returns whether a request may carry the credential, because its origin is allowed.
+    /// Returns whether a request may carry the credential, that is, whether its origin is allowed.
     private func allowsCredential(for request: HTTPRequest, in context: InterceptorChain.Context) throws -> Bool {
         if let origins {
             return request.inherits(from: nil) && request.origin(in: context.baseURL).map(origins.contains) == true
@@ -124,7 +125,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: RejectionHandlin
         return request.inherits(from: context.baseURL)
     }
 
-    /// Sends a rejected request again when another credential is available.
+    /// Decides whether to send a rejected request again, after waiting for another credential.
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         error.followsRedirect(from: context.request) ? .pass : await handleRejection(error, context: context)
     }

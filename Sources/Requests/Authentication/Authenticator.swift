@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Applies credentials to requests, and gets new credentials.
+/// A type that applies credentials to requests, and gets new credentials.
 ///
 /// Use an authenticator for credentials that expire, such as OAuth tokens and login sessions. For other credentials, an
 /// ``AuthenticationProvider`` is sufficient.
@@ -19,8 +19,8 @@
 /// environment.interceptors.append(AuthenticationInterceptor(TokenAuthenticator(), credential: saved))
 /// ```
 ///
-/// A client retains its environment, which retains the authenticator. To avoid a retain cycle, the authenticator
-/// doesn't retain its client, but receives a ``RefreshClient`` for each refresh.
+/// A client retains its environment, which retains the authenticator. So an authenticator that retained its client
+/// would create a retain cycle. Instead, it receives a ``RefreshClient`` for each refresh.
 ///
 /// Methods may be called from several threads simultaneously. The exception is ``refresh(_:using:)``, which an
 /// ``AuthenticationInterceptor`` never calls concurrently.
@@ -49,9 +49,9 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// Gets a new credential, using the client of the request that waits for it.
     ///
-    /// Cancelling a request doesn't cancel the refresh. The refresh ends with the interceptor's timeout, with the
-    /// timeouts of its own requests, and with the environment's deadline. By default, this method calls
-    /// ``refresh(_:)``, for an authenticator that sends requests in another way.
+    /// Cancelling a request doesn't cancel the refresh. The refresh is limited by the interceptor's timeout, by the
+    /// timeouts of the requests that it sends, and by the environment's deadline. By default, this method calls
+    /// ``refresh(_:)``, which is meant for an authenticator that sends requests in another way.
     ///
     /// - Parameters:
     ///   - credential: The credential that has expired or was rejected. `nil` means that there is no credential yet,
@@ -64,9 +64,9 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// Gets a new credential; implement this method or ``refresh(_:using:)``, which takes precedence.
     ///
-    /// This method, and tasks that it starts, may send requests with the client that waits for the credential, because
-    /// the interceptor doesn't change these requests. It can't recognize requests that are created elsewhere, for
-    /// example on a dispatch queue.
+    /// This method, and tasks that it starts, may send requests with the client that needs the credential, because the
+    /// interceptor doesn't change requests that belong to the refresh. It can't recognize such requests if they are
+    /// created elsewhere, for example on a dispatch queue.
     ///
     /// Cancelling a request doesn't cancel the refresh; the interceptor's timeout does.
     ///
@@ -77,10 +77,10 @@ public protocol Authenticator<Credential>: Sendable {
     ///   with this error as their underlying error.
     func refresh(_ credential: Credential?) async throws -> Credential
 
-    /// Returns whether a credential has expired, or is about to expire, so that it shouldn't be sent.
+    /// Returns whether a credential has expired, or is about to expire, and therefore shouldn't be sent.
     ///
-    /// By default, this method returns `false`, so a credential is only refreshed after a rejection. Requests that
-    /// waited for a refresh don't call it for the new credential.
+    /// By default, this method returns `false`, so a credential is refreshed only after a rejection. If a request has
+    /// waited for a refresh, this method isn't called again for the new credential.
     func needsRefresh(_ credential: Credential) -> Bool
 
     /// Returns whether a failure means that the credential was rejected; by default, whether the status is 401.
@@ -105,8 +105,7 @@ extension Authenticator {
         try apply(credential, to: &request)
     }
 
-    /// Throws a ``RequestError`` of code `unsupported`, because neither method that applies a credential is
-    /// implemented.
+    /// Throws a ``RequestError`` with the code `unsupported`, because neither `apply` method is implemented.
     public func apply(_ credential: Credential, to request: inout HTTPRequest) throws {
         throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to apply a credential")
     }
@@ -116,12 +115,12 @@ extension Authenticator {
         try await refresh(credential)
     }
 
-    /// Throws a ``RequestError`` of code `unsupported`, because neither refresh method is implemented.
+    /// Throws a ``RequestError`` with the code `unsupported`, because neither `refresh` method is implemented.
     public func refresh(_ credential: Credential?) async throws -> Credential {
         throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to refresh")
     }
 
-    /// Returns `false`, so that a credential is only refreshed after a rejection.
+    /// Returns `false`, so a credential is refreshed only after a rejection.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
 
     /// Returns whether the status is 401.

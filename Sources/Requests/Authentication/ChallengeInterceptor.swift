@@ -12,9 +12,9 @@ import Foundation
 /// ```
 ///
 /// If a server offers both schemes, the interceptor chooses `Digest`, which never sends the password. Of the offered
-/// algorithms, it chooses the strongest, so it only uses MD5 if there is nothing else. It supports MD5, SHA-256,
-/// SHA-512 and SHA-512-256, each with or without `-sess`, and `auth`, `auth-int`, `userhash` and `nextnonce`. For
-/// `auth-int`, the content must be in memory or in a file.
+/// algorithms, it chooses the strongest, so it uses MD5 only if the server offers nothing better. It supports MD5,
+/// SHA-256, SHA-512 and SHA-512-256, each with or without `-sess`, and `auth`, `auth-int`, `userhash` and `nextnonce`.
+/// For `auth-int`, the content must be in memory or in a file.
 ///
 /// The closure is called once for each realm of a server. If several requests are challenged at the same time, all wait
 /// for the result, even if it is `nil`. Later requests to the same protection space include the credentials from the
@@ -23,20 +23,20 @@ import Foundation
 /// replaced, the request is sent again with the new ones. The closure's task is cancelled only when no request waits
 /// for the result any longer.
 ///
-/// The interceptor only answers challenges from the origin of the base URL. Without a base URL, it answers those from
-/// the origin of the request. It never answers challenges from an origin that a redirect led to, nor those to a request
-/// that has its own `Authorization` field. A stream that can only be sent once can't be sent again with credentials, so
-/// the request fails with the 401.
+/// The interceptor answers challenges only from the origin of the base URL or, without a base URL, from the origin of
+/// the request. It never answers a challenge from an origin that a redirect led to, nor a challenge to a request that
+/// has its own `Authorization` field. A stream that can only be sent once can't be sent again with credentials, so the
+/// request fails with the 401.
 ///
 /// After an origin has requested `Digest` over plain http, it no longer receives `Basic` credentials. The same applies
 /// to a proxy. Otherwise, an attacker on the network could remove the `Digest` challenge and receive the password. Over
 /// https, an origin may change the scheme.
 ///
-/// Proxies send the same challenges with the status 407. A separate closure provides the credentials for a proxy, which
-/// requires a transport that can send credentials to a proxy (``TransportCapabilities/proxyAuthorization``), such as
-/// ``CurlTransport``. It works for requests over plain http, which the proxy sees, and for tunnels to https origins.
-/// The credentials are only used over the same transport. Over a `URLSession`, the request fails with the 407, because
-/// the credentials for its proxy belong in its configuration.
+/// Proxies send the same challenges with the status 407. A separate closure provides the credentials for a proxy. The
+/// transport must be able to send credentials to a proxy (``TransportCapabilities/proxyAuthorization``), as
+/// ``CurlTransport`` is. The credentials are used for requests over plain http, which the proxy sees, and for tunnels
+/// to https origins, but only over the same transport. With a `URLSession`, the request fails with the 407, because the
+/// credentials for a session's proxy belong in the session's configuration.
 ///
 /// To send a password without a challenge, use ``AuthenticationProvider``. All members may be used from any thread.
 public final class ChallengeInterceptor: HopAuthenticating {
@@ -50,8 +50,8 @@ public final class ChallengeInterceptor: HopAuthenticating {
     /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - proxy: Returns the username and password for a proxy's challenge to a request with this URL. With `nil`, the
-    ///     default, challenges from proxies are left unanswered.
+    ///   - proxy: Returns the username and password for a proxy's challenge to a request with this URL. If the closure
+    ///     is `nil`, the default, challenges from proxies are left unanswered.
     ///   - credential: Returns the username and password for a challenge to a request with this URL, or `nil` to leave
     ///     the challenge unanswered.
     public init(proxy: Provider? = nil, _ credential: @escaping Provider) {
@@ -208,7 +208,7 @@ public final class ChallengeInterceptor: HopAuthenticating {
     ) async throws {
         _ = try await RefreshDeadlockDetector.wait(context.enclosingRefreshes, for: ObjectIdentifier(self)) {
             try await Suspension.wait { resume in
-                guard let (waitID, isFirst) = spaces.withLock({ $0.wait(for: id, state, resume) }) else {
+                guard let (waitID, isFirst) = spaces.withLock({ $0.addWaiter(for: id, state, resume) }) else {
                     resume()
                     return {}
                 }
@@ -272,7 +272,7 @@ extension HTTPResponseHead {
 }
 
 extension URLCredential {
-    /// Returns the credentials for a challenge; `unavailable` without a username or a password.
+    /// Returns the credentials for a challenge; `unavailable` if the username or the password is missing.
     ///
     /// The credentials are encoded in UTF-8, whether or not the server requests that.
     fileprivate func credentials(for challenge: Authorization.Challenge) -> ProtectionSpace.Credentials {

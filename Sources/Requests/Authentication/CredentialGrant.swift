@@ -8,8 +8,8 @@ struct CredentialGrant<Credential: Sendable>: Sendable {
     let credential: Credential
     /// The credential's generation, which is stored in the request.
     let generation: Int
-    /// Whether the credential was fetched while the request waited, so that a rejection doesn't mean that it has
-    /// expired.
+    /// Whether the credential was fetched while the request waited, in which case a rejection doesn't mean that the
+    /// credential has expired.
     let isFresh: Bool
 }
 
@@ -21,7 +21,7 @@ enum CredentialRefusal: Error, Sendable {
     case excessive(RefreshClient.Window, after: (any Error)?)
     /// A logout removed the credential that the request had been sent with, or was waiting for.
     case loggedOut
-    /// The refresh would wait for itself through another refresh.
+    /// Waiting would cause a deadlock, because another refresh is already waiting for this one.
     case circular
     /// The request was cancelled.
     case cancelled

@@ -4,7 +4,7 @@
 /// Stores a credential that requests share, and refreshes it once for all requests that need it.
 ///
 /// This class wraps a ``CredentialMachine``. Each method locks, changes the machine's state, unlocks, and then acts.
-/// Replaced values are released outside of the lock, because their deinitializers may call back.
+/// Replaced values are released outside of the lock, because their deinitializers may call the keeper.
 final class CredentialKeeper<Credential: Sendable>: Sendable {
     typealias Grant = CredentialGrant<Credential>
     typealias Machine = CredentialMachine<Credential, Waiter>
@@ -144,7 +144,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         case .failure(.loggedOut), .failure(.cancelled):
             return .pass
         case .failure(let refusal):
-            // The rejection caused the refresh, so report it as the underlying error unless there is another error.
+            // The rejection caused the refresh, so report it as the underlying error, unless there already is one.
             guard case .excessive = refusal, let excess = refusal.error as? RequestError else {
                 return .fail(with: refusal.error)
             }
@@ -204,7 +204,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         return result
     }
 
-    /// Starts a refresh in a detached task, which isn't cancelled with an operation.
+    /// Starts a refresh in a detached task, so that cancelling an operation doesn't cancel the refresh.
     private func refresh(
         _ credential: Credential?,
         _ generation: Int,
@@ -214,7 +214,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         let scope = NestingContext(refreshBy: self, within: context.scope)
         // Enter the scope explicitly, because the client may be used in a task that doesn't inherit it.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
-        // Only the first result counts, because a cancelled task also produces one.
+        // Only the first result counts; after a timeout, the cancelled task still produces another result.
         let (outcome, timer) = (OneShot<Result<Credential, any Error>>(), OneShot<DelayedAction?>())
         let task = RunExecutor.detachedTask {
             do {

@@ -40,7 +40,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     enum CompletionAction: Sendable {
         /// Resume these waiters, if any.
         case resume(Resumption)
-        /// Start the next refresh, of this credential, for a stored waiter.
+        /// Start the next refresh for a stored waiter; it refreshes this credential.
         case refresh(Credential?, generation: Int, for: Waiter)
     }
 
@@ -53,9 +53,9 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private let window: RefreshClient.Window?
     /// The generation whose refresh is running.
     ///
-    /// If it isn't the current generation, the result will be ignored.
+    /// If this isn't the current generation, the result of the refresh will be ignored.
     private var runningGeneration: Int?
-    /// The waiters for the running refresh or, if its result will be ignored, for the next one; by ID.
+    /// The waiters by ID; they wait for the running refresh or, if its result will be ignored, for the next refresh.
     private var waiters: [Int: Waiter] = [:]
     /// The first generation of the current credential.
     private(set) var firstGeneration = 0
@@ -63,7 +63,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private var logoutGeneration = 0
     /// The error of the last failed refresh of the current credential.
     private(set) var lastFailure: (any Error)?
-    /// The start times of the refreshes that count towards the window's limit.
+    /// The start times of the refreshes that count toward the window's limit.
     private var refreshStarts: [Duration] = []
 
     init(_ credential: Credential?, window: RefreshClient.Window?) {
@@ -71,7 +71,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         self.window = window
     }
 
-    /// Whether a refresh is replacing the current credential, or requests wait to refresh it.
+    /// Whether the current credential is being refreshed, or requests are waiting for that refresh to start.
     var isRefreshing: Bool { runningGeneration != nil && (runningGeneration == generation || !waiters.isEmpty) }
 
     /// Decides about a request for a newer credential.
@@ -97,7 +97,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         return .refresh(credential, generation: self.generation)
     }
 
-    /// Returns the decision for a late request, or `nil` if a refresh is needed.
+    /// Returns the decision if a previous generation was rejected; `nil` if a refresh is needed.
     private func currentDecision(insteadOf generation: Int) -> Decision? {
         if generation < firstGeneration, let credential {
             return .grant(Grant(credential: credential, generation: self.generation, isFresh: false))
@@ -117,7 +117,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// Handles the end of a refresh.
+    /// Handles the result of a refresh.
     ///
     /// The result is ignored if a credential was set during the refresh.
     ///
@@ -155,9 +155,9 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Sets or removes the credential, and returns the waiters, which get the credential or are refused.
+    /// Sets or removes the credential, and returns the waiters to resume with the credential or with a refusal.
     ///
-    /// Setting a credential clears the window, because earlier refreshes were of another credential.
+    /// Setting a credential clears the window, because earlier refreshes were for another credential.
     mutating func set(_ credential: Credential?) -> Resumption {
         generation += 1
         replaceCredential(credential)

@@ -4,7 +4,7 @@
 import Foundation
 
 extension DigestSession {
-    /// A hash algorithm for digests of secrets and requests; the cases are ordered from the weakest to the strongest.
+    /// A hash algorithm for `Digest` credentials; the cases are ordered from the weakest to the strongest.
     enum Algorithm: String, Sendable, CaseIterable {
         case md5 = "MD5"
         case sha256 = "SHA-256"

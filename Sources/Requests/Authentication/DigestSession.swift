@@ -13,7 +13,7 @@ struct DigestSession: Sendable {
     }
 
     let challenge: Authorization.Challenge
-    /// The quality of protection of each digest; `nil` for servers that only support RFC 2069.
+    /// The quality of protection of each digest; `nil` if the server supports only RFC 2069.
     let qualityOfProtection: QualityOfProtection?
     private let algorithm: Algorithm
     /// Whether the digests use a session key (`-sess`).
@@ -31,7 +31,7 @@ struct DigestSession: Sendable {
     ///   - challenge: The challenge.
     ///   - user: The username.
     ///   - password: The password.
-    ///   - clientNonce: A string that makes the digests differ from those for another client.
+    ///   - clientNonce: A string that makes the digests differ from those of other clients.
     init?(_ challenge: Authorization.Challenge, user: String, password: String, clientNonce: String) {
         let supportedQualities = challenge["qop"].map(Self.supportedQualities)
         guard challenge.scheme.equalsIgnoringASCIICase("Digest"), let nonce = challenge["nonce"],
@@ -48,7 +48,8 @@ struct DigestSession: Sendable {
         qualityOfProtection = supportedQualities?.first
     }
 
-    /// Returns the strength of a challenge's algorithm, for comparisons; `nil` if the challenge isn't supported.
+    /// Returns the rank of a challenge's algorithm, where a stronger algorithm has a higher rank; `nil` if the
+    /// challenge isn't supported.
     static func strength(of challenge: Authorization.Challenge) -> Int? {
         guard challenge.isSupportedDigest, let (algorithm, _) = algorithm(of: challenge) else { return nil }
         return Algorithm.allCases.firstIndex(of: algorithm)
@@ -116,8 +117,8 @@ struct DigestSession: Sendable {
         return Authorization("Digest " + parameters.joined(separator: ", "))
     }
 
-    /// Returns the username in the form that the server requires: hashed, in the encoding for non-ASCII characters, or
-    /// plain.
+    /// Returns the parameters for the username in the form that the server requires: hashed, in the encoding for
+    /// non-ASCII characters, or plain.
     private func usernameParameters(in realm: String) -> [String] {
         if challenge["userhash"]?.equalsIgnoringASCIICase("true") == true {
             return ["username=\"\(algorithm.digest("\(user):\(realm)"))\"", "userhash=true"]

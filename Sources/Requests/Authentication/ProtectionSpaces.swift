@@ -43,7 +43,7 @@ struct ProtectionSpace: Sendable {
 
     /// The identity of a protection space.
     ///
-    /// All challenges of a realm have the same credentials (RFC 9110, 11.5).
+    /// All challenges in a realm are answered with the same credentials (RFC 9110, 11.5).
     struct ID: Sendable, Hashable {
         let challenger: Challenger
         let realm: String
@@ -150,18 +150,18 @@ struct ProtectionSpace: Sendable {
     }
 }
 
-/// The protection spaces of an interceptor, from the oldest to the newest, up to a limit; and the running provider
+/// The protection spaces of an interceptor (from the oldest to the newest, up to a limit), and its running provider
 /// calls.
 struct ProtectionSpaces: Sendable {
     /// The credentials that a request has tried for one challenger.
     struct ChallengeState: Sendable {
-        /// The number of the credentials in the last transfer; `nil` if it had none.
+        /// The generation of the credentials in the last transfer; `nil` if the transfer had no credentials.
         fileprivate var sentGeneration: Int?
         /// The value of `lastNumber` when the request was last sent.
         ///
-        /// Credentials with a higher number are newer than that transfer.
+        /// Credentials with a later generation are newer than that transfer.
         fileprivate var newestGeneration = 0
-        /// The number of the credentials that were already sent again with a new nonce.
+        /// The generation of the credentials that were already sent again with a new nonce.
         fileprivate var renewedGeneration: Int?
         /// Whether stored credentials of the realm have been tried, although the request's path was outside of their
         /// protection space.
@@ -181,7 +181,7 @@ struct ProtectionSpaces: Sendable {
     static let maximumCount = 100
     private var spaces: [ProtectionSpace] = []
     private var providerCalls: [ProtectionSpace.ID: ProviderCall] = [:]
-    /// The last sequence number, which credentials and waits share.
+    /// The last sequence number, which is shared by generations and waiter IDs.
     private var lastNumber = 0
 
     /// Returns whether a challenger has sent a `Digest` challenge before.
@@ -250,9 +250,9 @@ struct ProtectionSpaces: Sendable {
 
     /// Adds a request to those that wait for the provider's result.
     ///
-    /// - Returns: The ID of the wait, and whether it is the first, so that the caller must call the provider. It is
-    ///   `nil` if the provider has returned a result since the request was sent.
-    mutating func wait(
+    /// - Returns: The waiter's ID, and whether it is the first; if so, the caller must call the provider. Returns `nil`
+    ///   if the provider has returned a result since the request was sent.
+    mutating func addWaiter(
         for id: ProtectionSpace.ID,
         _ state: ChallengeState,
         _ resume: @escaping @Sendable () -> Void
@@ -277,7 +277,7 @@ struct ProtectionSpaces: Sendable {
         return call.task
     }
 
-    /// Stores the result of a provider call in place of the realm's previous one, and returns the waiting requests.
+    /// Replaces the stored result of a realm with that of a provider call, and returns the waiting requests.
     ///
     /// After a `Digest` result, `Basic` credentials of the same challenger are removed, because they would send the
     /// password unencrypted.

@@ -7,13 +7,13 @@
 /// environment.interceptors.append(.recover(on: [.unauthorized]) { _ in try await session.logIn() })
 /// ```
 ///
-/// Use a recovery for a silent login that sets a cookie, to renew a licence, or to wake a gateway. Requests that fail
-/// while the task runs wait for it. Requests that were sent before the task ended, and fail after it, are sent again
-/// without another run. Each request causes at most one run of the task; if it fails again, the failure is final. If
-/// the task throws an error, all waiting requests fail with a ``RequestError`` of code `authenticationFailed`, and the
-/// task's error is the underlying error.
+/// Use a recovery for a silent login that sets a cookie, to renew a license, or to wake a gateway. If a request fails
+/// while the task is running, it waits for the task. Requests that were sent before the task ended, and fail afterward,
+/// are sent again without another run. Each request causes at most one run of the task; if the request fails again, the
+/// failure is final. If the task throws an error, all waiting requests fail with a ``RequestError`` with the code
+/// `authenticationFailed`, and the task's error is the underlying error.
 ///
-/// The task may send requests with the client that waits for it, because the interceptor doesn't change these requests.
+/// The task may send requests with the same client, because the interceptor ignores requests that belong to the task.
 /// If the task has a second parameter, it receives a ``RefreshClient``, and needs no other client. Failures at another
 /// origin, reached by a redirect, are ignored.
 public final class RecoveryInterceptor: RejectionHandling {
@@ -25,8 +25,8 @@ public final class RecoveryInterceptor: RejectionHandling {
     ///
     /// - Parameters:
     ///   - recovers: Returns whether the task can handle a failure.
-    ///   - window: The maximum number of runs in a period. Another run fails with the code `excessiveRefresh`. `nil`
-    ///     sets no limit.
+    ///   - window: The maximum number of runs in a period. A further run in that period fails with the code
+    ///     `excessiveRefresh`. `nil` sets no limit.
     ///   - timeout: The maximum duration of one run. After that, all waiting requests fail with the code
     ///     `refreshTimedOut`. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
@@ -49,7 +49,7 @@ public final class RecoveryInterceptor: RejectionHandling {
         if !keeper.isRefreshed(by: context) { keeper.mark(&request) }
     }
 
-    /// Sends the request again after its failure was handled.
+    /// Decides whether to send a failed request again, after waiting for the recovery.
     public func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         error.followsRedirect(from: context.request) ? .pass : await handleRejection(error, context: context)
     }
@@ -74,7 +74,7 @@ extension Interceptor where Self == RecoveryInterceptor {
         Self.recover(on: statuses) { error, _ in try await recover(error) }
     }
 
-    /// Returns an interceptor that handles unacceptable statuses; its task receives a client for its requests.
+    /// Returns an interceptor that handles unacceptable statuses with a task that receives a client.
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
         _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void

@@ -3,11 +3,12 @@
 
 import Foundation
 
-/// Sends the requests that refresh a credential.
+/// A client for the requests that refresh a credential.
 ///
 /// A refresh client uses the transport and the environment of the request that needs the refresh. So an authenticator
-/// needs neither a separate client nor a reference to the request's client. The waiting interceptor doesn't change
-/// these requests. They don't occupy slots of the queue, because the waiting requests may occupy all of them.
+/// needs neither a separate client nor a reference to the request's client. The waiting interceptor doesn't change the
+/// requests that this client sends. They don't occupy slots of the queue, because the waiting requests may already
+/// occupy all slots.
 ///
 /// ```swift
 /// func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
@@ -16,7 +17,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// Don't store a refresh client, because it is only valid for one refresh.
+/// Don't store a refresh client, because it is valid for only one refresh.
 public struct RefreshClient: Sendable {
     private let body: @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>
 
@@ -44,7 +45,7 @@ extension RefreshClient {
     public struct Window: Sendable, Hashable {
         /// The maximum number of refreshes that start within the duration.
         public let limit: Int
-        /// The time during which a refresh counts.
+        /// The length of the period in which refreshes are counted.
         public let duration: Duration
 
         /// Creates a window.
@@ -52,7 +53,7 @@ extension RefreshClient {
         /// - Parameters:
         ///   - limit: The maximum number of refreshes, including failed ones, that start within the duration; at least
         ///     one.
-        ///   - duration: The time during which a refresh counts.
+        ///   - duration: The length of the period in which refreshes are counted.
         public init(limit: Int, duration: Duration) {
             self.limit = max(1, limit)
             self.duration = duration

@@ -11,11 +11,13 @@ struct RefreshDeadlockDetector: Sendable {
         let awaitedRefresh: ObjectIdentifier
     }
 
-    /// The waits of the whole process, because a cycle may involve several clients.
+    /// The waits of the entire process, because a cycle may involve several clients.
     private static let shared = Locked(RefreshDeadlockDetector())
     private var waits: [Wait] = []
 
-    /// Runs `work`, in which some refreshes wait for another; returns `nil` instead if that would be a deadlock.
+    /// Runs `work`, during which the given refreshes wait for another refresh.
+    ///
+    /// Returns `nil` without running `work` if the wait would cause a deadlock.
     static func wait<Outcome>(
         _ waiting: Set<ObjectIdentifier>,
         for awaited: ObjectIdentifier,
@@ -27,9 +29,9 @@ struct RefreshDeadlockDetector: Sendable {
         return try await work()
     }
 
-    /// Records that some refreshes wait for another.
+    /// Records that the given refreshes wait for another refresh.
     ///
-    /// Returns `false`, without recording it, if that would close a cycle.
+    /// Returns `false` without recording the wait if it would close a cycle.
     ///
     /// - Complexity: O(n²) in the number of waits.
     mutating func begin(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) -> Bool {

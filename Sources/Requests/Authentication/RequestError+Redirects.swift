@@ -6,7 +6,8 @@ import Foundation
 extension RequestError {
     /// Returns whether the failed attempt followed a redirect from a request that isn't safe to send again.
     ///
-    /// In this case, credentials were already sent to the target of the redirect, and a retry could repeat a payment.
+    /// If so, credentials were already sent to the target of the redirect, and a retry could repeat an action such as a
+    /// payment.
     func followsRedirect(from request: HTTPRequest?) -> Bool {
         guard let request, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
             let start = transfers.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })

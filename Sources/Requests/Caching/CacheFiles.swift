@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The files of a cache, with a folder for each resource, and a file in it for each record.
+/// The files of a cache: a folder for each resource, which contains a file for each record.
 ///
 /// Several processes may share the files without locks. Readers see a complete file or none, and the last writer wins.
 /// Writes aren't synced to the disk, because the checksum detects a file that was damaged by a system crash. The
@@ -13,7 +13,7 @@ struct CacheFiles: Sendable {
     /// The maximum size of all files, in bytes.
     private let limit: Int
 
-    /// Uses a directory, and creates it if it doesn't exist, so that only its owner can read it.
+    /// Uses a directory, and creates it if it doesn't exist; only the owner can read the new directory.
     ///
     /// - Throws: Any error that the file manager throws.
     init(directory: URL, limit: Int) throws {
@@ -60,7 +60,7 @@ struct CacheFiles: Sendable {
         }
     }
 
-    /// Records that a record was used.
+    /// Marks a record as used.
     func touch(_ key: CacheKey, at now: Date) {
         var times = [timespec(now), timespec(now)]
         utimensat(AT_FDCWD, path(of: key), &times, AT_SYMLINK_NOFOLLOW)
@@ -105,7 +105,7 @@ struct CacheFiles: Sendable {
             .filter { $0.name.utf8.count == CacheKey.nameLength }
     }
 
-    /// Removes the oldest variants of a user, if there are too many.
+    /// Removes a user's oldest variants of a resource if there are too many.
     ///
     /// - Complexity: O(n) in the number of files of the resource.
     func limitVariants(of key: CacheKey) {
@@ -134,8 +134,8 @@ struct CacheFiles: Sendable {
     /// Temporary files that are more than an hour old are removed too, because their writers have crashed.
     ///
     /// Other processes may write to the same directory, so the known size becomes outdated. The cache therefore
-    /// determines the size again after writing an eighth of the limit. One process keeps the limit exactly, and each
-    /// further process can exceed it by at most an eighth.
+    /// determines the size again after writing an eighth of the limit. A single process never exceeds the limit, and
+    /// each further process can exceed it by at most an eighth of the limit.
     ///
     /// - Returns: The number of bytes that may be written before the size must be determined again.
     func makeRoom(for bytes: Int, at now: Date) -> Int {
@@ -190,7 +190,7 @@ struct CacheFiles: Sendable {
     }
 
     private static let suffix = ".response"
-    /// Names of 64 characters come from older versions; such files are never read, only removed.
+    /// Names of 64 characters come from older versions of the library; such files are never read, only removed.
     private static let nameLengths = [CacheKey.nameLength, 64]
 }
 

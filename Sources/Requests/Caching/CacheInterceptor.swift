@@ -48,7 +48,7 @@ struct CacheInterceptor: Interceptor {
 
     /// Sends a request, and returns the response for the caller.
     ///
-    /// If the server responds with 304 to a validation by the cache, this is the stored response.
+    /// If the server confirms the stored response with 304, this method returns the stored response.
     private func send(
         _ outgoing: HTTPRequest,
         _ transaction: CacheTransaction,
@@ -56,13 +56,14 @@ struct CacheInterceptor: Interceptor {
         _ next: InterceptorChain
     ) async throws -> RawResponse {
         let received = try await sendInvalidating(outgoing, of: transaction.request, next: next)
-        // The start of the transfer, by the clock of the cache. Time spent waiting for a limit doesn't age the
-        // response.
+        // The start of the transfer by the cache's clock. Time that the request has spent waiting for a limiter doesn't
+        // count toward the age of the response.
         let requestedAt = cache.now().addingTimeInterval(-((received.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = received.body else { return received }
         let isValidation = received.status == .notModified && stored?.validators.isEmpty == false
         if isValidation, stored?.isConfirmed(by: received.head) == false {
-            // The 304 refers to another response, which the server only sends to an unconditional request.
+            // The 304 refers to a response other than the stored one. To get that response, send an unconditional
+            // request.
             var unconditional = outgoing
             for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { unconditional.headers.remove(name) }
             return try await send(unconditional, transaction, next)
@@ -102,7 +103,7 @@ extension CacheInterceptor {
 
     /// Sends a request, and removes outdated responses if the request has changed something.
     ///
-    /// The head of the response decides that, even if the content then fails to arrive.
+    /// The head of the response determines whether that is the case, even if the content then fails to arrive.
     private func sendInvalidating(
         _ outgoing: HTTPRequest,
         of request: HTTPRequest,

@@ -7,14 +7,17 @@ import Foundation
 ///
 /// The key consists of one-way digests, because it becomes a file name that must not reveal URLs and credentials.
 struct CacheKey: Sendable, Hashable {
-    /// The digest of the URL, without user and variant; used for invalidation.
+    /// The digest of the URL, without the user or the variant; used for invalidation.
     let resource: String
-    /// The digests of the user, of other fields that differ between requests of one user, and of the `Vary` fields.
+    /// The name of the file without its suffix, which consists of three concatenated digests.
+    ///
+    /// The first digest covers the method, the URL, the `Host` field and the user. The second covers other fields that
+    /// differ between requests of one user, and the third covers the fields named by `Vary`.
     let name: String
 }
 
 extension CacheKey {
-    /// Creates the key of a request from its method, its URL and its user.
+    /// Creates the key of a response from its request.
     ///
     /// - Parameters:
     ///   - request: The complete request, as it is sent.
@@ -31,7 +34,7 @@ extension CacheKey {
         self.init(resource: Self.resource(address), name: user + variant + varying)
     }
 
-    /// The part of the name that is the same for all responses of one user.
+    /// The part of the name that is the same for all of one user's variants of the resource.
     var user: Substring { name.prefix(Self.digestLength) }
 
     /// The part of the name that is the same for all responses to one user's requests with the same fields.
@@ -60,7 +63,7 @@ extension CacheKey {
         return SHA256.digest(of: text.utf8).prefix(digestLength / 2).hexadecimal
     }
 
-    /// Returns the digest of a URL, which is part of the keys of all requests for this URL.
+    /// Returns the digest of a URL; the digest is part of the keys of all requests for this URL.
     static func resource(of url: URL) -> String {
         resource(address(of: url))
     }
@@ -69,7 +72,7 @@ extension CacheKey {
         SHA256.digest(of: address.utf8).prefix(16).hexadecimal
     }
 
-    /// Returns the URL as servers compare it, without its fragment and default parts (RFC 9110, 4.2.3).
+    /// Returns the URL as servers compare it, that is, normalized and without its fragment (RFC 9110, 4.2.3).
     static func address(of url: URL) -> String {
         let origin = Origin(url)
         let path = url.path(percentEncoded: true)
@@ -82,8 +85,8 @@ extension CacheKey {
     /// Returns a request field in a normalized form that is the same for equivalent values.
     ///
     /// A missing field differs from an empty one. Field lines are joined, and whitespace around commas is removed (RFC
-    /// 9111, 4.1). There is no further parsing, which could drop a difference between two users. Languages are compared
-    /// without case (RFC 5646, 2.1.1) and without whitespace.
+    /// 9111, 4.1). The value isn't parsed any further, because that could hide a difference between two users.
+    /// Languages are compared without case (RFC 5646, 2.1.1) and without whitespace.
     static func variant(by name: HTTPField.Name, of request: HTTPRequest) -> [String] {
         let (field, values) = (name.rawValue.lowercasedASCII, request.headers[values: name])
         guard !values.isEmpty else { return [field, "0"] }

@@ -29,7 +29,8 @@ enum CacheRecord: Sendable, Hashable {
 
 /// The file format of a record: a line with a checksum and the head as JSON, followed by the content.
 ///
-/// The checksum covers everything after it and the key, so that a file with the wrong name is detected.
+/// The checksum covers everything that follows it. It also covers the key, so that a file with the wrong name is
+/// detected.
 extension CacheRecord {
     private enum Head: Codable {
         case varies([String])

@@ -25,7 +25,8 @@ struct CacheRules: Sendable {
 
     // MARK: Using
 
-    /// Whether the response may come from the cache and may be stored, because the request is for a complete resource.
+    /// Whether the response may come from the cache and may be stored, which requires a request for a complete
+    /// resource.
     ///
     /// A caller that sends conditions or a range has its own copy, and should get the server's response. Stored content
     /// is decoded, so a request for encoded content also bypasses the cache.
@@ -42,7 +43,7 @@ struct CacheRules: Sendable {
             && request.cachePolicy != .reloadIgnoringLocalAndRemoteCacheData
     }
 
-    /// Decides about a request with a stored response, or without one.
+    /// Decides how to handle the request, given the stored response, if any.
     ///
     /// A retry is sent if possible, because the stored response may be the one that was rejected.
     func decision(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheDecision {
@@ -82,7 +83,7 @@ struct CacheRules: Sendable {
         return request.headers[.range].flatMap(SingleByteRange.init)
     }
 
-    /// Returns whether a status is a server failure, so that a stale response may be used instead (RFC 5861, 4).
+    /// Returns whether a status is a server failure, in which case a stale response may be used instead (RFC 5861, 4).
     static func isFailure(_ status: HTTPStatus) -> Bool { failureStatuses.contains(status) }
 
     /// Returns whether an error means that there was no response.
@@ -117,7 +118,7 @@ struct CacheRules: Sendable {
         if let directive = request.cachePolicy.directive, !control.contains(directive.name) {
             next.headers[.cacheControl] = CacheControl(control.directives + [directive]).rawValue
         }
-        // A cache of the transport would respond instead of the server, and hide the expected 304.
+        // Bypass any cache of the transport, because it would respond instead of the server, and hide the expected 304.
         next.cachePolicy = .reloadIgnoringLocalCacheData
         guard let stored else { return .miss(next) }
         next.headers.merge(stored.validators)
@@ -141,7 +142,7 @@ struct CacheRules: Sendable {
 
     private var requiresValidation: Bool {
         if control.contains("no-cache") { return true }
-        // The HTTP/1.0 field only counts without `Cache-Control` (RFC 9111, 5.4).
+        // The HTTP/1.0 field `Pragma` applies only if there is no `Cache-Control` (RFC 9111, 5.4).
         return !request.headers.contains(.cacheControl)
             && CacheControl(lines: request.headers[values: .pragma]).contains("no-cache")
     }
@@ -181,8 +182,8 @@ struct CacheRules: Sendable {
 
     /// Returns whether a response that isn't stored shows that the stored response is outdated.
     ///
-    /// A failure doesn't, because the resource may be unchanged after the server has recovered. Nor does a 206 (Partial
-    /// Content).
+    /// A failure doesn't show that, because the resource may be unchanged after the server has recovered. Nor does a
+    /// 206 (Partial Content).
     func outdatesStored(_ status: HTTPStatus) -> Bool {
         isCacheableRequest && status.category == .success && status != .partialContent
     }
@@ -195,8 +196,8 @@ struct CacheRules: Sendable {
         .notFound, .methodNotAllowed, .gone, .uriTooLong,
     ]
 
-    /// The statuses that are never stored: 206 and 304, responses about credentials or the connection, which the next
-    /// request may change, and the statuses of RFC 6585.
+    /// The statuses that are never stored: 206 and 304, responses about credentials or the connection (which the next
+    /// request may change), and the statuses of RFC 6585.
     private static let neverStored: Set<HTTPStatus> = [
         .partialContent, .notModified, .unauthorized, .proxyAuthenticationRequired, .requestTimeout,
         .preconditionFailed,
@@ -211,7 +212,8 @@ struct CacheRules: Sendable {
 
     /// Returns the URLs whose stored responses are outdated after a successful unsafe request (RFC 9111, 4.4).
     ///
-    /// URLs in the response's fields only count on the same origin, because a server can't decide about other origins.
+    /// URLs in the response's fields count only if they have the same origin, because a server can't decide about other
+    /// origins.
     static func invalidated(by request: HTTPRequest, _ head: HTTPResponseHead) -> [URL] {
         guard !request.method.isSafe, head.status.category == .success || head.status.category == .redirection else {
             return []

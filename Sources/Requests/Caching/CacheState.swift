@@ -3,17 +3,17 @@
 
 import Foundation
 
-/// The state of a cache that threads share: the records in memory, and the numbers of the latest removals.
+/// The state of a cache: the records in memory, and the sequence numbers of the latest removals.
 ///
-/// Files are read and written without a lock, so other threads may access them at the same time. To detect races,
-/// removals are numbered. A request remembers the number of the last removal when it starts to use the cache, and
-/// passes the number back with the records that it has read or received. After a removal in the meantime, these records
-/// aren't stored, because they may be outdated.
+/// Threads share this state under a lock. Files are read and written without a lock, so other threads may access them
+/// at the same time. To detect races, removals are numbered. A request remembers the number of the last removal when it
+/// starts to use the cache, and passes the number back with the records that it has read or received. If there was a
+/// removal in the meantime, these records aren't stored, because they may be outdated.
 struct CacheState: Sendable {
     private var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
     /// The number of the last removal.
     private(set) var lastRemoval = 0
-    /// The number of each resource's last removal, up to a limit.
+    /// The number of each resource's last removal, up to a limited number of resources.
     private var removals: [String: Int] = [:]
     /// The number of the last removal of all records.
     private var lastRemovalOfAll = 0
@@ -36,8 +36,8 @@ struct CacheState: Sendable {
 
     /// Inserts a record that was read from a file into memory.
     ///
-    /// The record isn't inserted if memory already contains one, which is newer than the file, or if anything was
-    /// removed in the meantime.
+    /// The record isn't inserted if memory already contains a record of the key, which is newer than the file, or if
+    /// anything was removed in the meantime.
     mutating func insertFromDisk(_ record: CacheRecord, for key: CacheKey, since removal: Int) {
         guard lastRemoval == removal, !memory.contains(key) else { return }
         memory.insert(record, for: key, cost: record.cost)
@@ -48,7 +48,6 @@ struct CacheState: Sendable {
     /// If their resource was removed in the meantime, the method returns `false` without inserting them. So a late
     /// response isn't stored after its user has logged out, and an outdated response isn't stored after a change of the
     /// resource.
-    ///
     mutating func insert(_ records: [(CacheKey, CacheRecord)], since removal: Int) -> Bool {
         guard records.allSatisfy({ max(lastRemovalOfAll, removals[$0.0.resource] ?? 0) <= removal }) else {
             return false
@@ -68,7 +67,7 @@ struct CacheState: Sendable {
         memory.remove(key)
     }
 
-    /// Removes the oldest variants of a user, if there are too many.
+    /// Removes a user's oldest variants of a resource if there are too many.
     ///
     /// - Complexity: O(n) in the number of records.
     mutating func limitVariants(of key: CacheKey) {

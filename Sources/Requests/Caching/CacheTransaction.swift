@@ -5,7 +5,7 @@ import Foundation
 
 /// The use of a cache by one request, with the request's rules and user.
 ///
-/// All methods may read or write a file. The filter is the only caller's code that they call.
+/// All methods may read or write a file. The only code of the caller that they run is the cache's filter.
 struct CacheTransaction: Sendable {
     /// The request as it would be sent, with all headers, cookies and credentials.
     let request: HTTPRequest
@@ -24,7 +24,7 @@ struct CacheTransaction: Sendable {
         lastRemoval = cache.state.withLock { $0.lastRemoval }
     }
 
-    /// The name of the stored response, which differs between the users of a URL.
+    /// The file name of the stored response; responses to different users of a URL have different names.
     var name: String { key().name }
 
     private func key(varyingBy names: [HTTPField.Name] = []) -> CacheKey {
@@ -33,7 +33,7 @@ struct CacheTransaction: Sendable {
 
     // MARK: Reading
 
-    /// Decides about the request, with the stored response if there is one.
+    /// Decides how to handle the request, given the stored response, if any.
     ///
     /// A retry is sent if possible, because the stored response may have been rejected.
     func decision(isRetry: Bool) -> CacheDecision {
@@ -46,10 +46,9 @@ struct CacheTransaction: Sendable {
         return cache.record(key(varyingBy: names), since: lastRemoval)?.response
     }
 
-    /// Returns the stored response for the caller, after a validation failed without a response or with a server
-    /// failure.
+    /// Returns the stored response for the caller, after its validation got no response or a server failure.
     ///
-    /// The response is `nil` unless the server or the request allows that with `stale-if-error` (RFC 5861, 4).
+    /// Returns `nil` unless the server or the request allows this with `stale-if-error` (RFC 5861, 4).
     func staleResponse(insteadOfError stored: CachedResponse) -> HTTPResponse<Data>? {
         rules.staleResponse(insteadOfError: stored, at: cache.now())
     }

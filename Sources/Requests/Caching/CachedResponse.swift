@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A stored response, with the times that its age is computed from.
+/// A stored response, with the times from which its age is computed.
 struct CachedResponse: Sendable, Hashable {
     private(set) var status: HTTPStatus
     /// The header fields that may be stored.
@@ -62,7 +62,7 @@ struct CachedResponse: Sendable, Hashable {
         return fields
     }
 
-    /// Returns whether a 304 refers to this response, that is, their entity tags don't differ (RFC 9111, 4.3.4).
+    /// Returns whether a 304 refers to this response, which it does unless their entity tags differ (RFC 9111, 4.3.4).
     ///
     /// Like `If-None-Match`, this is a weak comparison, because servers that compress content weaken their tags.
     func isConfirmed(by head: HTTPResponseHead) -> Bool {
@@ -72,10 +72,10 @@ struct CachedResponse: Sendable, Hashable {
         return ours.isWeaklyEqual(to: theirs)
     }
 
-    /// Returns the response after a validation, with the fields of the 304 in place of the stored ones (RFC 9111, 3.2).
+    /// Returns the response after a validation, with the fields of the 304 instead of the stored ones (RFC 9111, 3.2).
     ///
-    /// Fields about the coding or framing of the content are kept, because the content is unchanged. The stored times
-    /// are removed.
+    /// Fields about the coding or framing of the content are kept, because the content is unchanged. The stored `Age`,
+    /// `Date` and `Warning` are removed.
     func validated(by fields: HTTPHeaders, for url: URL) -> HTTPResponse<Data> {
         var updates = fields
         updates.removeAll { Self.contentFields.contains($0.name) || fields.isHopByHop($0.name) }
@@ -85,7 +85,7 @@ struct CachedResponse: Sendable, Hashable {
         return HTTPResponse(head: HTTPResponseHead(status: status, headers: merged, url: url), body: body)
     }
 
-    /// Returns the response for a caller, without a transfer.
+    /// Returns the stored response in the form in which it is delivered to a caller.
     ///
     /// - Parameters:
     ///   - url: The requested URL.
@@ -99,7 +99,7 @@ struct CachedResponse: Sendable, Hashable {
 
     /// Returns a part of the content, as the response to a range request (RFC 9110, 14.2 and 15.3.7).
     ///
-    /// The part is `nil` if the response isn't the complete resource, or doesn't contain the range. Ranges refer to the
+    /// Returns `nil` if the response isn't the complete resource, or doesn't contain the range. Ranges refer to the
     /// encoded content, but only decoded content is stored, so a compressed response has no parts.
     func part(_ range: SingleByteRange) -> CachedResponse? {
         guard status == .ok, !headers.contains(.contentEncoding), let bounds = range.bounds(in: body.count) else {
@@ -134,7 +134,7 @@ struct SingleByteRange: Sendable, Hashable {
         guard first != nil || last != nil else { return nil }
     }
 
-    /// Returns the range in content of that size; `nil` if the content contains none of it.
+    /// Returns the range within content of the given size; `nil` if the content contains none of the range.
     func bounds(in count: Int) -> Range<Int>? {
         let start = first ?? max(0, count - (last ?? 0))
         let end = first == nil ? count : min(last ?? count - 1, count - 1) + 1
@@ -143,11 +143,11 @@ struct SingleByteRange: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// The fields that may be stored, without hop-by-hop fields (RFC 9111, 3.1) and secrets.
+    /// The fields that may be stored, without hop-by-hop fields (RFC 9111, 3.1) or secrets.
     ///
     /// A `Set-Cookie` or a token is meant for one response, and a later caller would get an outdated value. A field
-    /// that only resembles a secret is stored. Without its `Continuation-Token`, for example, a response would lose its
-    /// next page.
+    /// that only resembles a secret is stored. For example, without its `Continuation-Token`, a response would lose the
+    /// link to the next page.
     fileprivate var storable: HTTPHeaders {
         guard contains(where: { $0.name.isKnownSecret || isHopByHop($0.name) }) else { return self }
         return HTTPHeaders(filter { !$0.name.isKnownSecret && !isHopByHop($0.name) })

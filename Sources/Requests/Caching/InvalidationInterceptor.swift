@@ -10,7 +10,8 @@ struct InvalidationInterceptor: Interceptor {
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
-        // Invalidate at the head, which the caller sees immediately, because a stream may never end.
+        // Invalidate as soon as the head arrives, because the caller sees the head immediately, and a stream may never
+        // end.
         try await next(request) { [cache] head in cache.invalidate(after: request, response: head) }
     }
 }

@@ -4,22 +4,22 @@
 import Foundation
 
 extension RequestOptions {
-    // Unlike `nil`, `standard` overrides the policy of the base request. The fingerprint contains the resolved policy
-    // instead.
+    // Unlike `nil`, `standard` overrides the policy of the base request. This option isn't part of the fingerprint,
+    // which contains the resolved policy instead.
     private enum Caching: RequestOption {
         static let unset: ResponseCache.Policy? = nil
         static let isPartOfFingerprint = false
     }
 
-    /// The request's use of the environment's cache; by default, according to the rules of HTTP.
+    /// The policy for using the environment's cache; by default, the rules of HTTP apply.
     ///
-    /// With `.none`, the request also bypasses a cache of the transport.
+    /// With `.none`, the request also bypasses any cache of the transport.
     public var caching: ResponseCache.Policy {
         get { self[Caching.self] ?? .standard }
         set { self[Caching.self] = newValue }
     }
 
-    /// Makes the request bypass a cache of the transport, if the policy is `none`.
+    /// Makes the request bypass any cache of the transport if the policy is `none`.
     func apply(to request: inout HTTPRequest) {
         guard caching == .none else { return }
         switch request.cachePolicy {

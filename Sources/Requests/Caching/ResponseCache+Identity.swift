@@ -7,9 +7,9 @@ extension ResponseCache {
     /// The parts of a request that identify its user to a ``ResponseCache``, so that users never receive each other's
     /// responses.
     ///
-    /// **The default.** ``automatic`` needs no knowledge about the server. Every header field that the caller or an
-    /// interceptor has set counts, and so does every cookie. If a field changes, the only cost is another transfer. The
-    /// following fields don't identify a user, and don't count unless `Vary` names them: `Accept`, `Accept-Language`,
+    /// **The default.** ``automatic`` needs no knowledge about the server. It uses every header field that the caller
+    /// or an interceptor has set, and every cookie. If a field changes, the only cost is another transfer. The
+    /// following fields don't identify a user, and aren't used unless `Vary` names them: `Accept`, `Accept-Language`,
     /// `Accept-Encoding`, `User-Agent`, `Range`, `If-…`, `Cache-Control`, `Pragma`, `traceparent`, `tracestate`,
     /// `X-Request-ID`, `X-Correlation-ID`, `Idempotency-Key`.
     ///
@@ -48,7 +48,7 @@ extension ResponseCache {
 
         fileprivate let rule: Rule
 
-        /// Uses all header fields except harmless ones, and all cookies.
+        /// A rule that uses all header fields except harmless ones, and all cookies.
         public static let automatic = cookies(ignoring: [])
 
         /// Returns a rule that uses all header fields except harmless ones, and all cookies except those with these
@@ -68,17 +68,17 @@ extension ResponseCache {
         /// Returns a rule that uses all header fields except harmless ones and `Cookie`, and the cookies with these
         /// names.
         ///
-        /// - Parameter names: The case-sensitive names. If the set is empty, cookies don't identify a user, as in a
-        ///   browser, whose profile belongs to one person.
+        /// - Parameter names: The case-sensitive names. If the set is empty, cookies don't identify a user. This is how
+        ///   a browser's cache works, because a browser profile belongs to one person.
         /// - Returns: The rule.
         public static func cookies(named names: Set<String>) -> ResponseCache.Identity {
             ResponseCache.Identity(rule: .fields(Fields { names.contains($0) }))
         }
 
-        /// Returns a rule that only uses the result of a closure.
+        /// Returns a rule that uses only the result of a closure.
         ///
-        /// - Parameter identify: Returns a string that identifies the user of a request, or an empty string without a
-        ///   user. The request is complete, with credentials and cookies. The closure may be called from any thread,
+        /// - Parameter identify: Returns a string that identifies the user of a request, or an empty string if there is
+        ///   no user. The request is complete, with credentials and cookies. The closure may be called from any thread,
         ///   even simultaneously.
         /// - Returns: The rule.
         public static func custom(
@@ -87,7 +87,7 @@ extension ResponseCache {
             ResponseCache.Identity(rule: .custom(identify))
         }
 
-        /// Returns the same rule without these header fields.
+        /// Returns a copy of the rule that ignores these header fields.
         ///
         /// ```swift
         /// let cache = ResponseCache(identity: .automatic.ignoringHeaders(["Date", "X-Amz-Date"]))
@@ -100,10 +100,11 @@ extension ResponseCache {
             changed { $0.ignoredFields.formUnion(names) }
         }
 
-        /// Returns the same rule, for which these header fields identify the user, as `Authorization` does.
+        /// Returns a copy of the rule that also identifies users by these header fields, as it does by `Authorization`.
         ///
-        /// A cache keeps the responses of all users, but for other fields only eight sets of values. Use this method
-        /// for a program that acts for many users at the same time, such as a gateway with an API key for each user.
+        /// A cache keeps the responses to all users, but for the other fields of each user, it keeps only eight sets of
+        /// values. Use this method for a program that acts for many users at the same time, such as a gateway with an
+        /// API key for each user.
         ///
         /// - Parameter names: The names.
         /// - Returns: The rule; a ``custom(_:)`` rule is unchanged.
@@ -140,7 +141,7 @@ extension ResponseCache.Identity.Fields {
         var parts = ResponseCache.Identity.Parts()
         for name in headers.names.sorted() where name != .cookie && name != .host && !ignoredFields.contains(name) {
             let (isUser, values) = (userFields.contains(name), headers[values: name])
-            // A field that is marked as secret always counts, whatever its name is.
+            // Always use a field that is marked as secret, whatever its name is.
             let isSecret = headers[fields: name].contains(where: \.name.isSensitive)
             guard isUser || isSecret || !name.isIgnoredByDefault else { continue }
             if isUser {
@@ -163,7 +164,7 @@ extension ResponseCache.Identity.Fields {
 }
 
 extension HTTPField.Name {
-    /// Whether the field doesn't affect the response for a user, unless `Vary` names it.
+    /// Whether the field is assumed not to affect the response, unless `Vary` names it.
     fileprivate var isIgnoredByDefault: Bool {
         Self.ignoredByDefault.contains(self) || rawValue.utf8.lazy.map(ASCII.lowercased).starts(with: "if-".utf8)
     }

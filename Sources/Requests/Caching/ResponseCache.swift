@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Caches responses in memory, and optionally on disk, as RFC 9111 defines for a private cache.
+/// A private cache (RFC 9111) that stores responses in memory and, optionally, on disk.
 ///
 /// ```swift
 /// let cache = try ResponseCache(directory: .cachesDirectory.appending(path: "responses"))
@@ -12,11 +12,11 @@ import Foundation
 /// The server decides how long a response is used, with `Cache-Control: max-age` or `Expires`. After that, the response
 /// is validated with its `ETag` or `Last-Modified`, which transfers no content if nothing has changed. If the server
 /// sets no lifetime, a heuristic applies to responses with a `Last-Modified`: the lifetime is a tenth of the time since
-/// then, and at most one day. It only applies to a URL without a query, requested without credentials.
+/// that date, and at most one day. The heuristic applies only to a URL without a query, requested without credentials.
 ///
 /// The request decides too, with its `cachePolicy` and the directives of its `Cache-Control`. A request that isn't a
-/// `GET`, or has a body, a `Range` or its own conditions, goes to the server. Its caller gets the server's response,
-/// even if it is a 304.
+/// `GET`, or has a body or its own conditions, goes to the server. Its caller gets the server's response, even if that
+/// is a 304. A request with a `Range` goes to the server unless the complete response is stored and usable.
 ///
 /// **A user never gets another user's response.** The key of a response consists of the URL, the fields that `Vary`
 /// names, and the identity of the user. The identity includes all cookies and every field that the caller or an
@@ -36,7 +36,7 @@ import Foundation
 ///
 /// All members may be used from any thread.
 public final class ResponseCache: Sendable {
-    /// Returns the response to store: the given one, another one, or `nil` to store none.
+    /// Returns the response to store: the given response, another response, or `nil` to store nothing.
     ///
     /// The closure is called for each response that may be stored, and the rules apply to the response that it returns.
     /// For example, add a `Cache-Control` field to set the lifetime if the server doesn't.
@@ -53,7 +53,7 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. New responses evict the least
     ///     recently used ones. A response larger than a quarter of the limit isn't stored.
-    ///   - identity: The identity of a user; by default, all header fields except harmless ones, and all cookies.
+    ///   - identity: What identifies a user; by default, all header fields except harmless ones, and all cookies.
     ///   - now: Returns the current time.
     ///   - filter: Returns the response to store; by default, the complete response.
     public convenience init(
@@ -73,7 +73,7 @@ public final class ResponseCache: Sendable {
     ///   - diskLimit: The maximum size of the files, in complete blocks of 4 KiB; 128 MiB by default. A second process
     ///     may exceed it by an eighth.
     ///   - memoryLimit: The approximate number of bytes in memory; 16 MiB by default, and 0 for none.
-    ///   - identity: The identity of a user; by default, all header fields except harmless ones, and all cookies.
+    ///   - identity: What identifies a user; by default, all header fields except harmless ones, and all cookies.
     ///   - now: Returns the current time.
     ///   - filter: Returns the response to store; by default, the complete response.
     /// - Throws: ``FileError`` if the directory doesn't exist and can't be created. If a file can't be read or written
@@ -159,8 +159,8 @@ public final class ResponseCache: Sendable {
         remove({ $0.remove(resource) }, files: { $0.remove(resource) })
     }
 
-    // Change the state before removing the files, so that running stores fail. Change it again afterwards, because
-    // another thread may have read a file before it was removed.
+    // Change the state before removing the files, so that responses that are being stored are rejected. Change the
+    // state again afterward, because another thread may have read a file before it was removed.
     private func remove(_ change: @Sendable (inout CacheState) -> Void, files remove: (CacheFiles) -> Void) {
         state.withLock { change(&$0) }
         guard let files else { return }
@@ -182,7 +182,7 @@ extension ResponseCache {
 
     /// Returns the record of a key from memory or disk.
     ///
-    /// `removal` is the number of the last removal when the request started.
+    /// `removal` is the sequence number of the last removal when the request started.
     func record(_ key: CacheKey, since removal: Int) -> CacheRecord? {
         if let inMemory = state.withLock({ $0.find(key) }) {
             // Update the file too, so that a frequently used response doesn't become the oldest on disk.
@@ -196,17 +196,17 @@ extension ResponseCache {
 
     /// Stores the records of a response, unless their resource was removed after the request had started.
     ///
-    /// `removal` is the number of the last removal when the request started.
+    /// `removal` is the sequence number of the last removal when the request started.
     func store(_ records: [(CacheKey, CacheRecord)], since removal: Int) {
         for (key, record) in records { save(record, for: key) }
         let isStored = state.withLock { $0.insert(records, since: removal) }
         guard !isStored else { return }
-        // Remove the files again, because a removal didn't see files that were still being written. This counts as a
-        // new removal, because another request may have read the files.
+        // Remove the files again, because the earlier removal missed files that were still being written. This counts
+        // as a new removal, because another request may have read the files.
         for (key, _) in records { remove({ $0.remove(key.resource) }, files: { $0.remove(key) }) }
     }
 
-    /// Removes the oldest variants of a user, if there are too many.
+    /// Removes a user's oldest variants of a resource if there are too many.
     func limitVariants(of key: CacheKey) {
         state.withLock { $0.limitVariants(of: key) }
         files?.limitVariants(of: key)

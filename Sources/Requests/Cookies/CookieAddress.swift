@@ -16,7 +16,8 @@ struct CookieAddress: Sendable, Hashable {
 
     /// Creates the address of a URL; `nil` if its host can't have cookies.
     ///
-    /// The host must be a plain ASCII name or an IP address, because software could interpret other hosts differently.
+    /// The host must be a plain ASCII name or an IP address, because different software could interpret other hosts
+    /// differently.
     init?(_ url: URL) {
         guard let host = url.wireHost?.canonicalHost, HostPattern.isHost(host) else { return nil }
         self.host = host
@@ -68,7 +69,7 @@ extension String {
         return utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
     }
 
-    /// Returns whether this request path is the path of a cookie, or is below it (RFC 6265, 5.1.4).
+    /// Returns whether this request path equals a cookie's path, or is below it (RFC 6265, 5.1.4).
     func isPath(below other: String) -> Bool {
         guard utf8.starts(with: other.utf8) else { return false }
         let slash = UInt8(ascii: "/")

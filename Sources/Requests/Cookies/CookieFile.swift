@@ -3,17 +3,17 @@
 
 import Foundation
 
-/// The JSON file of a cookie jar, which only its owner can read, and which is always replaced completely.
+/// The JSON file of a cookie jar; only its owner can read the file, and each write replaces the file completely.
 struct CookieFile: Sendable {
     /// The content of the file.
     ///
-    /// Its version changes if an older release would lose data.
+    /// The version changes if an older release of the library would lose data.
     private struct Content<Record: Codable>: Codable {
         var version = CookieFile.version
         var cookies: [Record]
     }
 
-    /// A record whose content may be invalid, so that the other records can still be read.
+    /// A record that is decoded as empty if it is invalid, so that the other records can still be read.
     private struct AnyRecord: Codable {
         let entry: CookieStore.Entry?
 
@@ -28,8 +28,9 @@ struct CookieFile: Sendable {
 
     let url: URL
 
-    /// Reads the cookies of the file, and the reasons why invalid records are skipped; no cookies if the file doesn't
-    /// exist yet.
+    /// Reads the cookies of the file, and returns them with the reason why each invalid record is skipped.
+    ///
+    /// If the file doesn't exist yet, there are no cookies.
     ///
     /// - Throws: ``FileError`` if the file can't be read or isn't a cookie file, or if its folder doesn't exist.
     func read() throws(FileError) -> (cookies: [CookieStore.Entry], skipped: [FileError]) {
@@ -60,8 +61,8 @@ struct CookieFile: Sendable {
 
     /// Replaces the file with one that contains these cookies.
     ///
-    /// The replacement is atomic. Readers in this or another process see either the old or the new file, and one of the
-    /// two exists after a crash.
+    /// The replacement is atomic. Readers in this or another process see either the old or the new file, and after a
+    /// crash, one of the two exists.
     ///
     /// - Throws: ``FileError`` if the file can't be written. The old file then still exists.
     func replace(with cookies: [CookieStore.Entry]) throws(FileError) {

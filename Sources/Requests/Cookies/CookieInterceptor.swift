@@ -17,7 +17,7 @@ struct CookieInterceptor: Interceptor {
             request = request.addingCookies(of: cookies)
             next = next.observed { [cookies, url = request.url] head in cookies.store(head, from: url) }
         }
-        // There is only one call, because each call in the code reserves a response buffer in the stack frame.
+        // Call `next` in only one place, because each call in the code reserves a response buffer in the stack frame.
         return try await next(request)
     }
 }

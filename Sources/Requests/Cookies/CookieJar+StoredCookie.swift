@@ -20,9 +20,11 @@ extension CookieJar {
         public internal(set) var created: Date
         /// The time when the cookie expires; `nil` for a session cookie, which lasts as long as the jar.
         public let expires: Date?
-        /// Whether the cookie is only sent over TLS.
+        /// Whether the cookie is sent only over TLS.
         public let isSecure: Bool
-        /// Whether the cookie is hidden from scripts; stored for programs with scripts, but not used here.
+        /// Whether the cookie is hidden from scripts.
+        ///
+        /// This library stores the attribute for programs that run scripts, but doesn't use it.
         public let isHTTPOnly: Bool
         /// Whether requests from other sites include the cookie.
         ///
@@ -52,7 +54,7 @@ extension CookieJar {
                 && (!isSecure || address.isSecure)
         }
 
-        /// Returns whether this cookie from an unencrypted connection could be mistaken for a `Secure` one.
+        /// Returns whether this cookie, set over an unencrypted connection, could be mistaken for a `Secure` cookie.
         ///
         /// Such a cookie is rejected, because an attacker on `http` could use it to log a user in to another account
         /// (RFC 6265bis, 5.7).
@@ -73,7 +75,7 @@ extension CookieJar.StoredCookie: DescribedMirror {
 extension [CookieJar.StoredCookie] {
     /// Returns as many of the first cookies as fit into a header field that servers accept.
     ///
-    /// Without this limit, another host of the domain could set so many cookies that the server would reject every
+    /// Without this limit, another host in the domain could set so many cookies that the server would reject every
     /// request.
     func limitedToFieldSize() -> ArraySlice<CookieJar.StoredCookie> {
         var rest = CookieStore.maximumFieldSize
@@ -91,7 +93,7 @@ extension CookieJar.StoredCookie {
     /// 6265bis).
     ///
     /// - Throws: ``InvalidValue`` for a cookie that must not be stored. An expired cookie isn't an error, because it
-    ///   removes an existing one.
+    ///   removes an existing cookie.
     init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(InvalidValue) {
         let name = cookie.name
         guard cookie.cookie.isWellFormed else {
@@ -146,7 +148,7 @@ extension SetCookie {
         return path
     }
 
-    /// The reason why the cookie violates its name prefix, on which servers rely; `nil` if it doesn't.
+    /// The reason why the cookie violates the rules of its name prefix, on which servers rely; `nil` if it obeys them.
     fileprivate var prefixViolation: String? {
         guard let prefix = CookieNamePrefix(of: name) else { return nil }
         let isHostOnlyAtRoot = (domain ?? "").isEmpty && path == "/"

@@ -13,13 +13,13 @@ import Foundation
 /// A host can set cookies for itself and for its parent domains, but not for a public suffix such as `com`, `co.uk` or
 /// `github.io`. On Linux, the jar uses the system's list of public suffixes (`/usr/share/publicsuffix`) if it exists.
 /// Otherwise, and on Apple platforms, it uses a short list of the most common suffixes. Servers that can't rely on that
-/// should use names that begin with `__Host-`. These are supported, and so are `__Secure-`, `__Http-` and
+/// list should use names that begin with `__Host-`. This prefix is supported, and so are `__Secure-`, `__Http-` and
 /// `__Host-Http-`.
 ///
 /// The storage is limited to 4,096 bytes per cookie, 50 cookies per domain and 3,000 cookies in total. Cookies that
-/// aren't `Secure` are evicted first, starting with the least recently used. A cookie expires after 400 days, unless it
-/// is set again. A request includes at most 16 KiB of cookies. Over `http`, including `http://localhost`, a server
-/// can't receive, set or replace a `Secure` cookie.
+/// aren't `Secure` are evicted first, starting with the least recently used. A cookie expires after at most 400 days,
+/// unless it is set again. A request includes at most 16 KiB of cookies. Over `http`, including `http://localhost`, a
+/// server can't receive, set or replace a `Secure` cookie.
 ///
 /// All methods may be called from any thread. Reading never waits for the disk.
 ///
@@ -53,7 +53,7 @@ public final class CookieJar: CookieStorage {
         state = Locked(State())
     }
 
-    /// Creates a jar with the cookies of a file, which it keeps up to date.
+    /// Creates a jar with the cookies of a file, and keeps the file up to date.
     ///
     /// After each change, the jar writes the file in the background. Only the owner can read the file, but the values
     /// are unencrypted. Session cookies, which have no expiry date, aren't written. A write replaces the entire file,
@@ -64,8 +64,8 @@ public final class CookieJar: CookieStorage {
     ///   - file: The file, which needn't exist, in an existing folder.
     ///   - now: Returns the current time, for the expiry of cookies.
     /// - Throws: ``FileError`` if the file exists, but can't be read, isn't a cookie file, or has another version. The
-    ///   file isn't changed; to start over, remove it. A missing file isn't an error. Neither is an invalid record,
-    ///   which is skipped: see ``skippedRecords``.
+    ///   file isn't changed; to start over, remove it. A missing file isn't an error. Nor is an invalid record, which
+    ///   is skipped (see ``skippedRecords``).
     public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(FileError) {
         self.now = now
         self.file = CookieFile(url: file)
@@ -102,8 +102,8 @@ public final class CookieJar: CookieStorage {
 
     /// Stores a cookie as if a response from this URL had set it.
     ///
-    /// - Throws: ``InvalidValue`` for a cookie that the host may not set, which ``store(_:from:)`` ignores. An expired
-    ///   cookie isn't an error; it removes the cookie that it would replace.
+    /// - Throws: ``InvalidValue`` for a cookie that the host may not set; ``store(_:from:)`` ignores such a cookie. An
+    ///   expired cookie isn't an error; it removes the cookie that it would replace.
     public func set(_ cookie: SetCookie, for url: URL) throws(InvalidValue) {
         guard let address = CookieAddress(url) else {
             throw InvalidValue(.cookie, "is for an address whose host can't have cookies", excerpt: cookie.name)

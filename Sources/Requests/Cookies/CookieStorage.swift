@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// Stores cookies between requests.
+/// A type that stores cookies between requests.
 ///
 /// **Choose.** A ``CookieJar`` in memory is right for nearly every application. It is private to its client, and is
-/// deallocated with it. A jar with a file keeps users logged in across launches. A ``FoundationCookieStorage`` shares
-/// the cookies of a `URLSession` or a web view.
+/// deallocated with the client. A jar with a file keeps users logged in across launches. A ``FoundationCookieStorage``
+/// shares the cookies of a `URLSession` or a web view.
 ///
 /// **Implement** this protocol to store cookies elsewhere, such as in a keychain. Both methods are called for every
-/// request and every response, including redirects. Calls come from any thread, even simultaneously, so they must not
-/// block. ``store(_:from:)`` receives the server's attributes and must check them. RFC 6265, 5.3 lists the conditions
-/// for accepting `Domain` and `Secure`.
+/// request and every response, including redirects. They may be called from any thread, even simultaneously, and must
+/// not block. ``store(_:from:)`` receives the server's attributes and must check them. RFC 6265, 5.3 lists the
+/// conditions for accepting `Domain` and `Secure`.
 ///
 /// **Test** an implementation with two hosts that must be isolated. A cookie that `a.example.com` sets without a
 /// `Domain` must not be sent to `b.example.com` or `example.com`. A `Secure` cookie that was set over `https` must not
@@ -28,10 +28,10 @@ public protocol CookieStorage: AnyObject, Sendable {
 }
 
 extension CookieStorage {
-    /// Returns the `Cookie` field for a request to this URL; `nil` without cookies.
+    /// Returns the `Cookie` field for a request to this URL; `nil` if there are no cookies.
     ///
-    /// Servers set names that aren't tokens, such as `cart[id]`, and expect them back. So only cookies that would end a
-    /// cookie or the field early are omitted.
+    /// Some servers set cookies whose names aren't tokens, such as `cart[id]`, and expect them back. So a cookie is
+    /// omitted only if it contains a character that would end the cookie or the field early.
     package func field(for url: URL) -> HTTPField? {
         let cookies = cookies(for: url).filter(\.isWellFormed)
         return cookies.isEmpty ? nil : HTTPField(.cookie, cookies.map(\.rawValue).joined(separator: "; "))
@@ -61,8 +61,7 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// Whether cookies are sent and stored, both with the environment's storage and with a `URLSession`; `true` by
-    /// default.
+    /// Whether cookies are sent and stored, both by the environment's storage and by a `URLSession`; `true` by default.
     public var usesCookies: Bool {
         get { self[UsesCookies.self] }
         set { self[UsesCookies.self] = newValue }

@@ -11,7 +11,7 @@ struct CookieStore: Sendable {
     static let maximumCookieSize = 4096
     /// The maximum number of cookies of one domain.
     static let maximumPerDomain = 50
-    /// The maximum number of all cookies.
+    /// The maximum number of cookies in total.
     static let maximumCount = 3000
     /// The maximum size of the cookies of one request, in bytes.
     static let maximumFieldSize = 16_384
@@ -63,10 +63,10 @@ struct CookieStore: Sendable {
 
     /// Stores a cookie.
     ///
-    /// An expired cookie removes the existing one with the same name, domain and path.
+    /// An expired cookie removes the existing cookie with the same name, domain and path.
     ///
-    /// - Throws: ``InvalidValue`` for a cookie from an unencrypted connection that a server could mistake for a
-    ///   `Secure` one.
+    /// - Throws: ``InvalidValue`` for a cookie that was set over an unencrypted connection, and that a server could
+    ///   mistake for a `Secure` cookie.
     mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(InvalidValue) {
         guard isSecure || !entries.contains(where: { cookie.shadows($0.cookie) }) else {
             throw InvalidValue(.cookie, "would shadow a secure cookie, and was set without TLS", excerpt: cookie.name)
@@ -117,7 +117,7 @@ struct CookieStore: Sendable {
     /// Evicts expired cookies first, then the least recently used insecure cookies, then the least recently used
     /// cookies.
     ///
-    /// So neither an unencrypted connection nor a large number of hosts can evict a login over TLS.
+    /// So neither an unencrypted connection nor a large number of hosts can evict the cookie of a login over TLS.
     private mutating func evict(_ number: Int, of entries: some Sequence<Entry>, at now: Date) {
         func rank(_ entry: Entry) -> (Int, Int, Int) {
             (entry.cookie.hasExpired(at: now) ? 0 : 1, entry.cookie.isSecure ? 1 : 0, entry.use)

@@ -9,10 +9,10 @@ import Foundation
 /// let cookies = FoundationCookieStorage(.shared)
 /// ```
 ///
-/// `HTTPCookieStorage.shared` is used by everything in the process, and is stored on disk. Unless you need that, prefer
-/// a ``CookieJar``. The same rules as for a jar apply. This class also checks which cookies a response may set and
-/// which a request may include, because on Linux the storage checks neither paths nor `Secure`. The storage itself
-/// limits the number of cookies.
+/// All code in the process uses `HTTPCookieStorage.shared`, which is stored on disk. Unless you need that, prefer a
+/// ``CookieJar``. The same rules as for a jar apply. This class also checks which cookies a response may set and which
+/// a request may include, because on Linux the storage checks neither paths nor `Secure`. The storage itself limits the
+/// number of cookies.
 ///
 /// The storage's `cookieAcceptPolicy` is respected where possible. With `never`, nothing is stored. With
 /// `onlyFromMainDocumentDomain`, all cookies are stored, because there is no main document.

@@ -35,7 +35,7 @@ public struct ClosureInterceptor: Interceptor {
     private let transformation: Transform?
     private let decision: Retry?
 
-    /// Creates an interceptor from closures that are called like the methods of ``Interceptor``; `nil` does nothing.
+    /// Creates an interceptor from closures that implement the methods of ``Interceptor``; `nil` selects the default.
     public init(
         adapt: Adapt? = nil,
         intercept: Intercept? = nil,
@@ -87,7 +87,7 @@ public struct ClosureInterceptor: Interceptor {
 extension Interceptor where Self == ClosureInterceptor {
     /// Returns an interceptor that modifies every request with a closure, before every attempt.
     ///
-    /// If the closure throws an error, the operation fails with it.
+    /// If the closure throws an error, the operation fails with that error.
     public static func adapting(
         _ change: @escaping @Sendable (inout HTTPRequest) async throws -> Void
     ) -> ClosureInterceptor {
@@ -105,7 +105,7 @@ extension Interceptor where Self == ClosureInterceptor {
 
     /// Returns an interceptor that modifies every response with a closure, before the response is validated.
     ///
-    /// If the closure throws an error, the request fails with it.
+    /// If the closure throws an error, the request fails with that error.
     public static func transforming(
         _ change: @escaping @Sendable (inout HTTPResponse<Data>) throws -> Void
     ) -> ClosureInterceptor {
@@ -122,11 +122,11 @@ extension Interceptor where Self == ClosureInterceptor {
         ClosureInterceptor(retry: { error, _ in await decide(error) })
     }
 
-    /// Returns an interceptor that signs every request to the origin of the base URL; without a base URL, every
-    /// request.
+    /// Returns an interceptor that signs every request to the origin of the base URL.
     ///
-    /// If this is the last interceptor, the closure receives the request as it will be sent. Header fields that the
-    /// closure changes become secrets. They don't appear in descriptions, and aren't sent to another origin.
+    /// Without a base URL, every request is signed. If this is the last interceptor, the closure receives the request
+    /// as it will be sent. Header fields that the closure changes become secrets. They don't appear in descriptions,
+    /// and aren't sent to another origin.
     public static func signing(
         _ sign: @escaping @Sendable (inout HTTPRequest) async throws -> Void
     ) -> ClosureInterceptor {
@@ -142,9 +142,9 @@ extension Interceptor where Self == ClosureInterceptor {
     /// that type.
     ///
     /// Only properties that the closure changes are applied. Everything that a `URLRequest` can't represent stays
-    /// unchanged, such as repeated and ordered header fields, and a file as the body. The closure doesn't see a file or
-    /// a stream body. The initial `timeoutInterval` is the effective timeout of the request, which may be the
-    /// environment's. An invalid result is an error of code `invalidRequest`.
+    /// unchanged, such as repeated header fields, their order, and file bodies. The closure doesn't see file and stream
+    /// bodies. The initial `timeoutInterval` is the effective timeout of the request, which may be the environment's.
+    /// If the result is invalid, the request fails with the code `invalidRequest`.
     public static func modifyingURLRequest(
         _ modify: @escaping @Sendable (inout URLRequest) async throws -> Void
     ) -> ClosureInterceptor {

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// This is a protocol, because interceptors are in a lower layer than the engine.
 protocol InterceptedRun: AnyObject, Sendable {
-    /// The identifier of the request; `nil` before the request was created.
+    /// The identifier of the request; `nil` until the request has been created.
     var identifier: String? { get }
     var settings: InterceptedSettings { get }
     /// The values that interceptors have stored for the run.
@@ -25,8 +25,8 @@ protocol InterceptedRun: AnyObject, Sendable {
     /// - Parameters:
     ///   - name: The name of the purpose. For each address, only one operation with this name runs at a time.
     ///   - request: The request.
-    ///   - interceptor: The first interceptor that the request passes.
-    ///   - next: The chain whose remaining interceptors the request passes after that.
+    ///   - interceptor: The first interceptor that the request passes through.
+    ///   - next: The chain whose remaining interceptors the request then passes through.
     func sendDetached(
         _ name: String,
         _ request: HTTPRequest,
@@ -39,7 +39,7 @@ protocol InterceptedRun: AnyObject, Sendable {
 struct InterceptedSettings: Sendable {
     var baseURL: URL?
     var userInfo = HTTPRequest.UserInfo()
-    /// The idle timeout for requests without their own; with `nil`, the transport decides.
+    /// The idle timeout for requests that don't set one; if this is `nil`, the transport decides.
     var timeout: Duration?
     var makeEncoder: (@Sendable () -> JSONEncoder)?
     /// The context of nested work that the operation belongs to; `nil` if it isn't nested.

@@ -4,18 +4,18 @@
 import Foundation
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// Compresses request bodies with gzip, for servers that are known to support it.
+    /// Returns an interceptor that compresses request bodies with gzip, for servers that are known to support it.
     ///
     /// ```swift
     /// environment.interceptors.append(.compressingBodies())
     /// ```
     ///
-    /// A server can't announce in advance that it accepts `Content-Encoding: gzip`. If it doesn't, it responds with 415
-    /// (RFC 9110, 8.4). Put this interceptor before one that signs the body.
+    /// A server can't announce in advance whether it accepts `Content-Encoding: gzip`. If it doesn't accept it, it
+    /// responds with 415 (RFC 9110, 8.4). Put this interceptor before one that signs the body.
     ///
-    /// Bodies with a `Content-Encoding` or a `Content-Range` aren't compressed. Neither are small bodies, bodies that
-    /// don't become smaller, such as images, nor files, streams and multipart forms with files. On Linux, compression
-    /// requires the zlib that comes with Foundation, which isn't available in statically linked programs: see
+    /// Bodies with a `Content-Encoding` or a `Content-Range` aren't compressed. Nor are small bodies, bodies that don't
+    /// become smaller (such as images), files, streams, and multipart forms with files. On Linux, compression requires
+    /// the zlib that comes with Foundation, which isn't available in statically linked programs: see
     /// ``HTTPBody/isCompressionAvailable``. Without zlib, a request whose body would be compressed fails with the code
     /// `unsupported`, and isn't sent.
     ///
@@ -40,8 +40,8 @@ extension HTTPBody {
 extension HTTPRequest {
     /// Replaces the body with its compressed form if that is smaller, and sets `Content-Encoding`.
     ///
-    /// - Throws: ``RequestError`` of code `encoding` if the body can't be encoded, or of code `unsupported` if this
-    ///   process can't compress.
+    /// - Throws: A ``RequestError`` with the code `encoding` if the body can't be encoded, or with the code
+    ///   `unsupported` if this process can't compress.
     fileprivate mutating func compressBody(from minimumSize: Int, _ context: InterceptorChain.Context) throws {
         guard !body.isEmpty, !headers.contains(.contentEncoding), !headers.contains(.contentRange) else { return }
         do { body = try body.resolved(using: context.makeEncoder) } catch {

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Modifies requests before they are sent and responses after they arrive, sends requests, and decides about retries.
+/// A type that can modify requests, send them, modify their responses, and decide about retries.
 ///
 /// ```swift
 /// struct Signature: Interceptor {
@@ -15,14 +15,14 @@ import Foundation
 /// environment.interceptors.append(Signature(key: key))
 /// ```
 ///
-/// Interceptors run in their order, once for each attempt. Redirects are followed after the interceptors, so they don't
-/// run again for a redirect. Several operations may call an interceptor simultaneously. When an operation is cancelled,
-/// the task of its interceptor is also cancelled, and the result is ignored.
+/// Interceptors run in the order of the list, once for each attempt. Redirects are followed after the interceptors, so
+/// the interceptors don't run again for a redirect. Several operations may call an interceptor simultaneously. When an
+/// operation is cancelled, the task of its interceptor is also cancelled, and the result is ignored.
 public protocol Interceptor: Sendable {
     /// Modifies a request before it is sent; does nothing by default.
     ///
     /// If this method changes the origin of the URL (scheme, host or port), secrets of the environment and of earlier
-    /// interceptors are removed, unless this method has changed them. Secrets of the request itself stay.
+    /// interceptors are removed, unless this method has changed them. Secrets of the request itself are kept.
     ///
     /// - Throws: An error that keeps the request from being sent. The operation fails with this error.
     func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws
@@ -43,7 +43,7 @@ public protocol Interceptor: Sendable {
     ///
     /// Interceptors are nested, with the first one outermost. After the last one come the built-in interceptors for
     /// redirects, cookies, the cache and limits, and finally the transport. A status outside of 2xx isn't an error
-    /// here; validators check it afterwards.
+    /// here; validators check it afterward.
     ///
     /// The content of a download or a stream is delivered as it arrives, and isn't part of the response. If an
     /// interceptor returns its own response to such a request, it returns the content too, which is then delivered to
@@ -118,13 +118,13 @@ protocol RejectionHandling: Interceptor {
 
 /// An interceptor that answers challenges for each URL of a request, including the targets of redirects.
 protocol HopAuthenticating: Interceptor {
-    /// Sends a request with the known credentials for its URL, and again with credentials if it is challenged.
+    /// Sends a request with any stored credentials for its URL, and sends it again with credentials after a challenge.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - context: The context of the operation.
     ///   - proxy: Returns the route to the transport's proxy; `nil` if credentials can't be sent to one.
-    ///   - send: Sends a request. The second parameter is `nil` the first time, and then the cause of the transfer.
+    ///   - send: Sends a request. The second argument is the cause of the transfer; `nil` for the first transfer.
     /// - Returns: The last response.
     /// - Throws: Any error that `send` throws.
     func authenticate(

@@ -75,11 +75,11 @@ extension InterceptorChain {
         /// The application's data about the request, typed by key.
         public var userInfo: HTTPRequest.UserInfo { run.settings.userInfo }
 
-        /// The refreshes that wait for this operation, so that the operation must not wait for them.
+        /// The refreshes that wait for this operation; to avoid a deadlock, the operation must not wait for them.
         var enclosingRefreshes: Set<ObjectIdentifier> { scope?.enclosingRefreshes ?? [] }
         /// The context of nested work that the operation belongs to; `nil` if it isn't nested.
         var scope: NestingContext? { run.settings.scope }
-        /// Creates the JSON encoder for bodies without their own; `nil` means a default encoder.
+        /// Creates the JSON encoder for bodies that don't specify one; `nil` means a default encoder.
         var makeEncoder: (@Sendable () -> JSONEncoder)? { run.settings.makeEncoder }
         /// The values that interceptors have stored for the operation.
         var notes: InterceptorNotes { run.notes }
@@ -91,15 +91,15 @@ extension InterceptorChain {
         /// and needs no slot there, because the waiting operation already occupies one. The interceptor that sends the
         /// request isn't applied to it. The same applies to requests that the interceptor adds to a client or an
         /// `OperationQueue` while it runs. However, an interceptor that is a struct can't be identified there, and must
-        /// ignore its own requests.
+        /// itself ignore the requests that it adds.
         ///
         /// Of the request's ``RequestOptions``, only the user info is used. Requests can be nested up to eight levels
-        /// deep. Cancelling the operation cancels them.
+        /// deep. Cancelling the operation cancels its nested requests.
         ///
         /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
         /// - Returns: The response, with an acceptable status.
-        /// - Throws: The failure of the request, a ``RequestError``; of code `nestingLimitReached` if it is nested too
-        ///   deeply.
+        /// - Throws: A ``RequestError`` if the request fails; it has the code `nestingLimitReached` if the request is
+        ///   nested too deeply.
         public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
             try await run.exchange(request)
         }

@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// The rest of the chain after an interceptor, which sends a request and returns its response.
+/// The rest of the chain after an interceptor, called like a function that sends a request and returns its response.
 ///
-/// An interceptor may call the chain once, never, or several times, even concurrently. Each call sends the request. It
-/// counts as another transfer of the operation, which monitors see, but it doesn't count towards a retry limit. After
-/// the interceptor has returned, or the operation has finished, a call sends nothing and throws an error of code
-/// `cancelled`.
+/// An interceptor may call the chain once, never, or several times, even concurrently. Each call sends the request, and
+/// counts as another transfer of the operation. Monitors see this transfer, but it doesn't count toward a retry limit.
+/// After the interceptor has returned, or the operation has finished, a call sends nothing and throws an error with the
+/// code `cancelled`.
 ///
 /// A status outside of 2xx is a response, not an error.
 public struct InterceptorChain: Sendable {
@@ -19,7 +19,7 @@ public struct InterceptorChain: Sendable {
     private(set) var headObserver: HeadObserver?
     /// The interceptor that checks requests from a user-defined interceptor; `nil` for built-in interceptors.
     private var requestChecker: (any Interceptor & AnyObject)?
-    // The type is small, because each interceptor of a waiting request has a chain in its stack frame.
+    // Keep this type small, because each interceptor of a waiting request has a chain in its stack frame.
     private let attempt: Int32
     /// The number of interceptors that a request has already passed.
     private var passedCount: UInt16 = 0
@@ -45,16 +45,16 @@ public struct InterceptorChain: Sendable {
     /// The interceptors that a request still has to pass.
     var remaining: ArraySlice<any Interceptor> { interceptors[Int(passedCount)...] }
 
-    // Each response returns through this function several times, so the function keeps as little state as possible.
+    // Keep as little state as possible in this function, because each response passes through it several times.
     /// Sends a request through the rest of the chain.
     ///
     /// - Parameters:
     ///   - request: The request, which may differ from the one that the interceptor received.
     ///   - onHead: Called with the head of each response before its content arrives, on a thread that you must not
     ///     block. The content may still fail to arrive.
-    /// - Returns: The response, when its content is complete.
+    /// - Returns: The response, once its content is complete.
     /// - Throws: An error of the transport or of another interceptor that keeps the response from arriving, or an error
-    ///   of code `cancelled`. A status outside of 2xx isn't an error.
+    ///   with the code `cancelled`. A status outside of 2xx isn't an error.
     public func callAsFunction(
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
@@ -87,14 +87,14 @@ public struct InterceptorChain: Sendable {
         return chain
     }
 
-    /// Returns a copy of the chain with another closure that receives the heads of responses.
+    /// Returns a copy of the chain with an additional closure that receives the heads of responses.
     func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> InterceptorChain {
         var chain = self
         chain.headObserver = HeadObserver(body, before: headObserver)
         return chain
     }
 
-    /// Returns a copy of the chain for a user-defined interceptor, whose requests must first pass another interceptor.
+    /// Returns a copy of the chain for a user-defined interceptor, whose requests must first pass `requestChecker`.
     func checked(by requestChecker: any Interceptor & AnyObject) -> InterceptorChain {
         var chain = self
         chain.requestChecker = requestChecker

@@ -5,8 +5,8 @@ import Foundation
 
 /// The values that interceptors store for one operation, across its attempts.
 ///
-/// An interceptor serves many operations, and isn't notified when one ends. If it stored the values itself, they would
-/// never be released.
+/// An interceptor serves many operations, and isn't notified when an operation ends. So an interceptor that stored the
+/// values itself could never release them.
 final class InterceptorNotes: Sendable {
     private let notes = Locked<[ObjectIdentifier: any Sendable]>([:])
 

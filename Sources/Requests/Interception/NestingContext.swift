@@ -5,7 +5,7 @@
 ///
 /// Nested requests don't wait for a slot of their client's queue, because the waiting run occupies one. If all slots
 /// were occupied by waiting runs, none would ever become free. This exemption ends with the work, even for tasks that
-/// the work started. Completion handlers of operations that are created in a context also run in it.
+/// the work started. If an operation is created in a context, its completion handlers also run in that context.
 final class NestingContext: Sendable {
     /// The innermost context of the current task.
     @TaskLocal private static var innermost: NestingContext?
@@ -16,7 +16,7 @@ final class NestingContext: Sendable {
     /// The sender of the nested requests.
     let author: Author
     private let outer: NestingContext?
-    /// The keeper whose credential is being refreshed, if the work is a refresh.
+    /// The ID of the keeper whose credential is being refreshed, if the work is a refresh.
     private let keeper: ObjectIdentifier?
     private let isOver = Locked(false)
     /// The nesting level, which is the number of runs that wait for requests of this context.
@@ -68,18 +68,18 @@ final class NestingContext: Sendable {
     /// Whether the work is a refresh, which several runs may wait for.
     var isRefresh: Bool { keeper != nil }
 
-    /// Creates a context at the same level for work of the same author that no run waits for.
+    /// Creates a context with the same author and level, for work that no run waits for.
     func detached() -> NestingContext {
         NestingContext(author, within: nil, depth: depth)
     }
 
-    /// The context of the current task, unless its work has ended.
+    /// The context of the current task; `nil` if there is none, or if its work has ended.
     static var current: NestingContext? {
         guard let scope = innermost, !scope.isOver.withLock({ $0 }) else { return nil }
         return scope
     }
 
-    /// Runs work in a new context, which is nested in the context of the run that waits for it.
+    /// Runs work in a new context, which is nested in the context of the run that waits for the work.
     static func run<Value>(
         _ author: any Sendable,
         at position: Int? = nil,
@@ -109,7 +109,7 @@ final class NestingContext: Sendable {
     /// Whether a run waits for requests of the current task.
     static var isNested: Bool { current != nil }
 
-    /// The keepers of credentials whose refreshes wait for requests of this context.
+    /// The IDs of the keepers whose refreshes wait for requests of this context.
     var enclosingRefreshes: Set<ObjectIdentifier> {
         Set(selfAndOuter.compactMap { scope in scope.isOver.withLock { $0 } ? nil : scope.keeper })
     }
@@ -123,7 +123,7 @@ final class NestingContext: Sendable {
         return { value in $innermost.withValue(scope) { body(value) } }
     }
 
-    /// Returns whether an interceptor does this work, so that it must not be applied to the nested requests.
+    /// Returns whether an interceptor is doing this work, in which case it must not be applied to the nested requests.
     func hasAuthor(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
         let other = Author(interceptor, at: position)
         return selfAndOuter.contains { $0.author.isSame(as: other, inOneEnvironment: inOneEnvironment) }

@@ -5,8 +5,8 @@ import Foundation
 
 /// The route to a proxy, identified by the transport that connects to the proxy.
 ///
-/// Two transports may use different proxies, and must not share credentials. A route is no longer valid after its
-/// transport was deallocated, so a new transport at the same memory address has another route.
+/// Two transports may use different proxies, and must not share credentials. A route becomes invalid when its transport
+/// is deallocated, so a new transport at the same memory address has another route.
 struct ProxyRoute: Sendable, Hashable {
     private weak var transport: (any AnyObject & Sendable)?
     private let identity: ObjectIdentifier

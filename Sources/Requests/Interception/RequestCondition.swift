@@ -11,15 +11,15 @@ import Foundation
 /// })
 /// ```
 ///
-/// The operation keeps its slot of the queue during the check. All conditions must hold. Those of the environment are
-/// checked first.
+/// The operation keeps its slot of the queue during the check. All conditions must hold. The environment's conditions
+/// are checked first.
 public protocol RequestCondition: Sendable {
     /// Returns if the condition holds, and throws an error otherwise.
     ///
-    /// - Throws: The reason why the condition doesn't hold, so that nothing is sent. The operation fails with the code
-    ///   `conditionFailed`, and this error is the underlying error. If the condition throws a ``RequestError`` of its
-    ///   own, such as `offline`, the operation fails with that error itself. This doesn't apply to the failure of a
-    ///   request that the condition sends.
+    /// - Throws: The reason why the condition doesn't hold. Nothing is then sent, and the operation fails with the code
+    ///   `conditionFailed` and this error as the underlying error. If the condition itself creates and throws a
+    ///   ``RequestError``, such as `offline`, the operation fails with that error instead. This doesn't apply to the
+    ///   failure of a request that the condition sends.
     func check(_ context: InterceptorChain.Context) async throws
 }
 

@@ -1,8 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// Not part of the fingerprint, because each operation that shares a transfer applies its own lists. The elements can't
-// be compared, so only copies of one list are equal.
+// These lists aren't part of the fingerprint, because each operation that shares a transfer applies its own lists. The
+// elements can't be compared, so only copies of one list are equal.
 extension RequestOptions {
     private enum Conditions: RequestListOption {
         typealias Element = any RequestCondition
@@ -50,7 +50,7 @@ extension RequestOptions {
 }
 
 extension RequestOptions {
-    // Not part of the fingerprint, because that already contains the header fields that this option decides about.
+    // This option isn't part of the fingerprint, which already contains the header fields that depend on it.
     private enum IsUnauthenticated: RequestOption {
         static let unset = false
         static let isPartOfFingerprint = false

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An interceptor that is only applied to some requests.
+/// An interceptor that is applied only to some requests.
 struct ScopedInterceptor<Base: Interceptor>: Interceptor {
     let base: Base
     private let includes: @Sendable (HTTPRequest) -> Bool
@@ -33,7 +33,7 @@ struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         try base.transform(&response, context: context)
     }
 
-    // The request before redirects decides whether the interceptor is applied.
+    // The request as it was before redirects determines whether the interceptor is applied.
     func retry(_ error: RequestError, context: InterceptorChain.Context) async -> RetryPolicy.Decision {
         guard let sent = error.originalRequest, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
@@ -47,7 +47,7 @@ extension RequestError {
     }
 }
 
-/// An interceptor that wraps another one.
+/// An interceptor that wraps another interceptor.
 protocol InterceptorWrapper {
     var wrapped: any Interceptor { get }
 }
@@ -86,8 +86,8 @@ extension Interceptor {
     ///
     /// - Parameter includes: Returns whether the interceptor is applied to a request. Before a request is sent, the
     ///   closure receives it as changed by earlier interceptors. After a failure, the closure receives the request as
-    ///   it was sent before redirects. For ``ChallengeInterceptor``, which answers challenges for each URL separately,
-    ///   it receives the request to that URL.
+    ///   it was sent before redirects. For ``ChallengeInterceptor``, which answers the challenges of each URL
+    ///   separately, the closure receives the request to that URL.
     /// - Returns: The scoped interceptor.
     public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> some Interceptor {
         ScopedInterceptor(self, includes)

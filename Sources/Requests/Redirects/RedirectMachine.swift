@@ -5,8 +5,9 @@ import Foundation
 
 /// Decides for each response of an operation whether it is a redirect, and which request to send next.
 ///
-/// Removed fields stay removed. If a redirect chain leaves an origin and returns to it, the request arrives without its
-/// credentials, because the server that redirected back wasn't trusted with them.
+/// Header fields that are removed for one redirect aren't restored for a later one. If a redirect chain leaves an
+/// origin and returns to it, the request arrives without its credentials, because the server that redirected back
+/// wasn't trusted with them.
 struct RedirectMachine: Sendable {
     /// The action for a response.
     enum Action: Sendable {
@@ -54,7 +55,8 @@ struct RedirectMachine: Sendable {
                 return Self.refusal
             }
             if policy.staysWithinOrigin, OriginChange(from: request.url, to: next.url) == .other { return .deliver }
-            // Keep fields that the closure has added, because they are meant for the origin that it has chosen.
+            // Keep fields that the policy's closure has added, because they are meant for the origin that it has
+            // chosen.
             next.leaveOrigin(OriginChange(from: target, to: next.url), except: [.unattributed])
         }
         guard next.body.isReplayable else {

@@ -10,8 +10,8 @@ import Foundation
 ///
 /// 307 and 308 keep the method and the body. 303 changes the method to GET, and so do 301 and 302 after POST. At the
 /// first redirect to another origin, only harmless fields and those in `crossOriginHeaders` are sent on. Later
-/// redirects don't restore the other fields: <doc:SecuringConnections>. A body is only sent to another origin if the
-/// policy allows it, because it may be meant only for the first server.
+/// redirects don't restore the other fields (see <doc:SecuringConnections>). A body is sent to another origin only if
+/// the policy allows that, because the body may be meant only for the first server.
 ///
 /// The library follows a redirect as soon as its head arrives. It reads at most 4 KB of the content, for at most 200
 /// ms, so that the connection can be reused. If there is more content, it closes the connection. A policy with a
@@ -22,12 +22,13 @@ public struct RedirectPolicy: Sendable, Hashable {
 
     /// The maximum number of redirects.
     ///
-    /// With `nil`, redirects aren't followed, but used as the response.
+    /// If the limit is `nil`, redirects aren't followed, and the redirect itself is used as the response.
     public let limit: Int?
     /// Whether the method and the body are kept for every status, as some servers expect for 301 and 302.
     public var keepsMethod = false
-    /// Whether a body is sent again to another origin; `false` by default, so that such a redirect fails with the code
-    /// `redirectRefused`.
+    /// Whether a redirect may resend the body to another origin; `false` by default.
+    ///
+    /// If this is `false`, a redirect that would have to do so fails with the code `redirectRefused`.
     public var sendsBodyToOtherOrigins = false
     /// Whether a redirect to another origin is used as the response instead of being followed; `false` by default.
     ///
@@ -39,12 +40,14 @@ public struct RedirectPolicy: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// Returns a policy that follows redirects up to a limit; another redirect fails with the code `tooManyRedirects`.
+    /// Returns a policy that follows redirects up to a limit.
+    ///
+    /// A request that is redirected more often fails with the code `tooManyRedirects`.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of redirects; 10 by default.
     ///   - keepingMethod: Whether the method and the body are kept for every status.
-    ///   - sendingBodyToOtherOrigins: Whether a body is sent again to another origin.
+    ///   - sendingBodyToOtherOrigins: Whether a redirect may resend the body to another origin.
     ///   - withinOrigin: Whether a redirect to another origin is used as the response. Such a response is validated
     ///     like any other, so the request fails with the code `unacceptableStatus` unless it accepts the status.
     /// - Returns: The policy.
@@ -61,15 +64,16 @@ public struct RedirectPolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Doesn't follow redirects, but validates them like any other response.
+    /// A policy that doesn't follow redirects, but validates them like any other response.
     public static let refuse = RedirectPolicy(limit: nil)
 
-    /// Returns the same policy with a closure that modifies the next request, or stops following.
+    /// Returns a copy of the policy with a closure that modifies the next request, or uses the redirect as the
+    /// response.
     ///
     /// The closure receives the next request without the fields that must not be sent to its origin, and may add
-    /// fields. If the closure changes the origin, this counts as another redirect. Of the fields that the closure
-    /// received, only harmless and released fields are then sent, and a body only if the policy allows it. Policies
-    /// with closures are equal only if one is a copy of the other.
+    /// fields. If the closure changes the origin, the change is treated like another redirect. Of the fields that the
+    /// closure received, only harmless fields and those in `crossOriginHeaders` are then sent. A body is sent only if
+    /// the policy allows that. Policies with closures are equal only if one is a copy of the other.
     public func modifying(_ modification: @escaping Modification) -> RedirectPolicy {
         var policy = self
         policy.modification = IdentityEquatable(modification)
@@ -83,7 +87,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         return Self.statuses.contains(head.status) && head[.location] != nil
     }
 
-    // 300 and 304 leave the choice to the caller, and 305 and 306 are obsolete.
+    // The other 3xx statuses aren't followed: 300 and 304 leave the choice to the caller, and 305 and 306 are obsolete.
     static let statuses: Set<HTTPStatus> = [
         .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
     ]

@@ -40,7 +40,7 @@ extension RetryPolicy {
             self.curve = curve
         }
 
-        /// Retries without a delay.
+        /// A backoff without delays.
         public static let none = constant(.zero)
 
         /// Returns a backoff with the same delay before every retry.
@@ -53,7 +53,7 @@ extension RetryPolicy {
             Backoff(.exponential(base, factor: factor.isFinite ? max(1, factor) : 1))
         }
 
-        /// Returns a backoff whose delays are the sums of the two before: 1, 1, 2, 3, 5, 8 times `unit`.
+        /// Returns a backoff in which each delay is the sum of the previous two: 1, 1, 2, 3, 5, 8 times `unit`.
         public static func fibonacci(_ unit: Duration = .seconds(1)) -> Backoff {
             Backoff(.fibonacci(unit))
         }
@@ -106,7 +106,7 @@ extension RetryPolicy {
 
         /// Returns the product of `unit` and `count`, or the maximum if that is less.
         ///
-        /// Beyond the maximum, `count` needn't be exact.
+        /// `count` receives the factor at which the maximum is reached, and needn't be exact beyond that.
         private func multiply(_ unit: Duration, by count: (_ limit: Double) -> Double) -> Duration {
             guard unit > .zero, maximum > .zero else { return .zero }
             let limit = maximum / unit

@@ -8,9 +8,11 @@ extension RetryPolicy {
         ///
         /// If the policy passes too, the request fails.
         case pass
-        /// Fail immediately, with a more specific error or, if it is `nil`, with the current failure.
+        /// Fail immediately, with this error or, if it is `nil`, with the current failure.
         case fail(with: (any Error)?)
-        /// Retry after a delay. The operation keeps its slot of the queue during the delay, and a cancellation ends it.
+        /// Retry after a delay.
+        ///
+        /// During the delay, the operation keeps its slot of the queue. A cancellation ends the delay.
         case retry(after: Duration)
 
         /// Fail with the current failure.

@@ -11,7 +11,7 @@ extension RetryPolicy {
     /// ```
     ///
     /// Unlike a ``RetryPolicy``, a strategy ignores the method and the status, because the validator has already
-    /// decided. A request is only retried if its body can be sent again.
+    /// decided. A request is retried only if its body can be sent again.
     public struct Strategy: Sendable {
         /// Prepares the next attempt.
         public typealias Preparation = @Sendable (InterceptorChain.Context) async throws -> Void
@@ -31,14 +31,14 @@ extension RetryPolicy {
         ///   - backoff: The delays before retries.
         ///   - limit: The maximum number of retries.
         ///   - prepare: Prepares the next attempt before the delay, for example by getting a new token; `nil` by
-        ///     default. If it throws an error, the operation fails with it.
+        ///     default. If it throws an error, the operation fails with that error.
         public init(backoff: RetryPolicy.Backoff, limit: Int = 1, prepare: Preparation? = nil) {
             self.backoff = backoff
             self.limit = limit
             self.prepare = prepare
         }
 
-        /// Retries once, immediately.
+        /// A strategy that retries once, immediately.
         public static let immediate = immediate(limit: 1)
 
         /// Returns a strategy that retries immediately.

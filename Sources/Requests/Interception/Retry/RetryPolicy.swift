@@ -10,16 +10,16 @@ import Foundation
 /// environment.retry = RetryPolicy(limit: 5, backoff: .exponential(from: .seconds(1)))
 /// ```
 ///
-/// A policy retries failures that may not occur again, if a retry is harmless even after the server has processed the
-/// first attempt.
+/// A policy retries after failures that may not occur again, if a retry is harmless even when the server has already
+/// processed the first attempt.
 ///
 /// | status | retried by default |
 /// |---|---|
 /// | 408 Request Timeout | yes: the server gave up waiting for the request |
-/// | 425 Too Early | yes: the server wants it after the handshake |
-/// | 429 Too Many Requests | yes: that is the purpose of its `Retry-After` |
-/// | 500 Internal Server Error | yes: it may have been a single worker |
-/// | 502, 503, 504 | yes: a gateway got no response, or not in time |
+/// | 425 Too Early | yes: the server wants the request only after the handshake |
+/// | 429 Too Many Requests | yes: the server allows a retry after the delay in `Retry-After` |
+/// | 500 Internal Server Error | yes: only one of the server's workers may have failed |
+/// | 502, 503, 504 | yes: a gateway got no response, or none in time |
 /// | 501, 505 and other 5xx | no: the server states that it can't handle the request at all |
 /// | 401, 407 | no: the same credentials would fail again; an ``AuthenticationInterceptor`` gets new ones |
 /// | 409, 412, 423 and other 4xx | no: something must change first |
@@ -34,21 +34,21 @@ import Foundation
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is invalid |
 ///
 /// Requests with an idempotent method are retried, and so are requests with an `Idempotency-Key`, which lets the server
-/// recognize them. Add the key with ``Interceptor/idempotencyKeys(for:makeKey:)``. Any other request is only retried if
-/// it wasn't sent, because there was no connection: ``RequestError/wasNotSent``. A POST without a response may have
+/// recognize them. Add the key with ``Interceptor/idempotencyKeys(for:makeKey:)``. Any other request is retried only if
+/// it wasn't sent because there was no connection (see ``RequestError/wasNotSent``). A POST without a response may have
 /// been processed. Requests whose body can't be sent again are never retried. An interceptor's decision takes
 /// precedence over the policy.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of retries, including those requested by interceptors and validators.
     ///
-    /// This only limits the policy. Interceptors and the strategies of validators have separate limits, which may be
-    /// higher.
+    /// This limit applies only to the policy. Interceptors and the strategies of validators have separate limits, which
+    /// may be higher.
     public var limit: Int
     /// The delays before retries.
     public var backoff: RetryPolicy.Backoff
     /// The methods that are retried, in addition to requests with an `Idempotency-Key` and requests that weren't sent.
     ///
-    /// `nil` means every method, which is only suitable for a server that is known to allow it.
+    /// `nil` means every method, which is suitable only for a server that is known to allow repeated requests.
     public var methods: Set<HTTPMethod>?
     /// The statuses that are retried, except those that the request accepts.
     public var statuses: Set<HTTPStatus> = transientStatuses
@@ -61,7 +61,8 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// If the server requests a longer delay, the request fails, because an earlier retry would be useless.
     public var maximumRetryAfter: Duration = .seconds(60)
-    /// The methods whose requests are sent again elsewhere, for example by an event stream that reconnects.
+    /// The methods that this policy doesn't retry, because something else resends their requests, such as an event
+    /// stream that reconnects.
     var excludedMethods: Set<HTTPMethod> = []
 
     /// Creates a policy.
@@ -80,16 +81,16 @@ public struct RetryPolicy: Sendable, Hashable {
         self.methods = methods
     }
 
-    /// Retries twice, after up to half a second and up to one second.
+    /// A policy that retries twice, after delays of up to half a second and up to one second.
     public static let `default` = RetryPolicy()
 
-    /// Never retries.
+    /// A policy that never retries.
     public static let never = RetryPolicy(limit: 0)
 
-    /// Retries only after a 429, up to three times and for any method, because the server didn't process the request.
+    /// A policy that retries only after a 429, which means that the server didn't process the request.
     ///
-    /// The delay is that of `Retry-After`, or otherwise that of ``default``. A POST that fails in another way isn't
-    /// sent again, because it may have been processed.
+    /// It retries up to three times, whatever the method. The delay is that of `Retry-After` or, without that field,
+    /// that of ``default``. A POST that fails in another way isn't sent again, because it may have been processed.
     public static let rateLimited: RetryPolicy = {
         var policy = RetryPolicy(limit: 3, methods: nil)
         (policy.statuses, policy.codes) = ([.tooManyRequests], [])
@@ -161,8 +162,8 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension RequestError {
-    /// Returns the delay that the server requests with `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3); `nil`
-    /// without such a field.
+    /// Returns the delay that the server requests with `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3); `nil` if
+    /// there is no such field.
     public func retryAfter(from now: Date = Date()) -> Duration? {
         response?["Retry-After-Ms"].flatMap(Duration.init(retryAfterMilliseconds:))
             ?? response?[.retryAfter].flatMap { Duration(retryAfter: $0, now: now) }
@@ -179,12 +180,12 @@ extension Interceptor where Self == ClosureInterceptor {
     /// ```
     ///
     /// A POST without a response may have been processed. A server that supports the field processes the request only
-    /// once, even if it receives it several times. So a ``RetryPolicy`` retries requests with a key whatever their
-    /// method. All attempts of an operation have the same key, which no other operation has. If a request already has a
-    /// key, the interceptor doesn't change it.
+    /// once, even if the request arrives several times. So a ``RetryPolicy`` retries requests with a key, whatever
+    /// their method. All attempts of an operation have the same key, which no other operation has. If a request already
+    /// has a key, the interceptor doesn't change it.
     ///
-    /// Use this interceptor only for servers that are known to support the field. Other servers ignore it, and process
-    /// a retry again.
+    /// Use this interceptor only for servers that are known to support the field. Other servers ignore the field, and
+    /// process a retried request again.
     ///
     /// - Parameters:
     ///   - methods: The methods whose requests get a key; POST and PATCH by default, because the other common methods
@@ -206,5 +207,5 @@ extension Interceptor where Self == ClosureInterceptor {
     }
 }
 
-/// An object that identifies the notes of an interceptor without identity.
+/// An object that identifies the notes of an interceptor that itself has no identity.
 private final class NoteAuthor: Sendable {}

@@ -26,7 +26,8 @@ public struct ClosureValidator: ResponseValidator {
         (self.judge, judgeHead) = (judge, nil)
     }
 
-    /// Creates a validator from a closure that only checks the head, and so also applies to downloads and streams.
+    /// Creates a validator from a closure that checks only the head, and therefore also applies to downloads and
+    /// streams.
     public init(head judgeHead: @escaping JudgeHead) {
         (judge, self.judgeHead) = (nil, judgeHead)
     }
@@ -45,7 +46,7 @@ public struct ClosureValidator: ResponseValidator {
         return .accept
     }
 
-    /// Calls the closure if it only checks the head.
+    /// Calls the closure if it checks only the head.
     ///
     /// - Throws: Any error that the closure throws.
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {

@@ -73,7 +73,7 @@ extension MediaType {
         return 100 * (type == "*" ? 0 : 1 + subtypeScore) + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
     }
 
-    /// Returns whether a type is in this range; parameters of the range only count if the type has them too.
+    /// Returns whether a type is in this range; a parameter of the range is compared only if the type has it too.
     ///
     /// `application/json` includes every JSON-based type, such as `application/vnd.api+json` (RFC 6839, 3.1). A
     /// JSON-based type also includes `application/json`, because many servers use that instead.
@@ -98,20 +98,20 @@ extension HTTPResponseHead {
 }
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Rejects content of a type that the request's `Accept` field doesn't accept, with the code
-    /// `unacceptableContentType`.
+    /// A validator that rejects content whose type the request's `Accept` field excludes.
     ///
-    /// Wildcards and weights of the field count, and `application/json` accepts every JSON-based type, such as
-    /// `application/vnd.api+json` (RFC 6839). Without the field, and for responses without content, every type is
-    /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero rejects the type.
-    /// A parameter, such as `charset`, only counts if both sides have it: `application/json` is accepted if the request
-    /// accepts `application/json; charset=utf-8`. Content without a type is rejected unless every type is accepted.
+    /// The request then fails with the code `unacceptableContentType`. The validator supports the field's wildcards and
+    /// weights, and `application/json` accepts every JSON-based type, such as `application/vnd.api+json` (RFC 6839).
+    /// Without the field, and for responses without content, every type is accepted (RFC 9110, 12.5.1). The most
+    /// specific range for a type decides, and a weight of zero rejects the type. A parameter, such as `charset`, is
+    /// compared only if both sides have it. For example, a request with `Accept: text/plain;charset=utf-8` accepts
+    /// `text/plain`. Content without a type is rejected unless every type is accepted.
     ///
     /// Responses with a status that the request doesn't accept are left to other validators, because a page that
     /// explains an error is often HTML. The content of downloads and streams is rejected before it is delivered.
     public static var contentType: ClosureValidator { ClosureValidator(ContentTypeValidator()) }
 
-    /// Rejects content of a type other than these, with the code `unacceptableContentType`; see ``contentType``.
+    /// Returns a validator that rejects content of a type other than these; see ``contentType``.
     public static func contentType(_ accepted: MediaType...) -> ClosureValidator {
         ClosureValidator(ContentTypeValidator(accepted))
     }

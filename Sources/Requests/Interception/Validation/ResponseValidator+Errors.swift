@@ -4,7 +4,7 @@
 import Foundation
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Decodes an API's JSON error responses as an error type of your own.
+    /// Returns a validator that decodes an API's JSON error responses as an error type of your own.
     ///
     /// ```swift
     /// struct APIError: Error, Decodable { let message: String }
@@ -27,7 +27,7 @@ extension ResponseValidator where Self == ClosureValidator {
         errors { try $0.decodeJSON(type, using: decoder?()) }
     }
 
-    /// Creates an error of your own from an API's error response.
+    /// Returns a validator that creates an error of your own type from an API's error response.
     ///
     /// - Parameter decode: Returns the error. If it throws, the response is left to the other validators.
     /// - Returns: The validator.

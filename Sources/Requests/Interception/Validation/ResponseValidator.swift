@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// Validates responses before they are decoded.
+/// A type that validates responses before they are decoded.
 ///
 /// ```swift
 /// environment.validators = [.contentType, .errors(APIError.self)]
 /// ```
 ///
-/// Validators run in their order, after redirects and after the interceptors' `transform`. The request's
+/// Validators run in the order of the list, after redirects and after the interceptors' `transform`. The request's
 /// `validHTTPStatusCodes` are checked last, unless the list contains `.statusCodes`. The first validator that doesn't
 /// accept the response ends the validation. Several operations may call a validator simultaneously, on threads that you
 /// may block.
 ///
-/// The content of a download or a stream isn't in memory, and isn't validated after it was delivered. For these, only
-/// ``validate(head:context:)`` can reject content, such as the page of a captive portal with the status 200.
+/// The content of a download or a stream isn't in memory, and isn't validated after its delivery. Only
+/// ``validate(head:context:)`` can reject such content, for example the page of a captive portal with the status 200.
 public protocol ResponseValidator: Sendable {
     /// Validates a response.
     ///
@@ -25,11 +25,11 @@ public protocol ResponseValidator: Sendable {
 
     /// Validates the head of a response before its content goes to a file or a stream; accepts it by default.
     ///
-    /// This method is only called for downloads and streams, if the request accepts the status. Rejected content is
+    /// This method is called only for downloads and streams, if the request accepts the status. Rejected content is
     /// stored in memory instead, up to the environment's limit. The complete response is then validated like any other,
-    /// so that it can lead to a more specific error or a retry. In any case, the response isn't accepted.
+    /// which can lead to a more specific error or a retry. In any case, the response isn't accepted.
     ///
-    /// This method is called on a thread of the transport, so don't block it.
+    /// This method is called on a thread of the transport, so it must not block.
     ///
     /// - Throws: The reason why the content is rejected. The request fails with this error, unless a validator throws
     ///   another error for the complete response.
@@ -43,7 +43,7 @@ extension ResponseValidator {
 
 /// The result of validating a response.
 public enum ValidationResult: Sendable {
-    /// Accept the response, or replace it with another one. The next validator runs, or the response is decoded.
+    /// Accept the response, or replace it with another response. The next validator runs, or the response is decoded.
     case accept(replacing: HTTPResponse<Data>?)
     /// Fail with this error, unless an interceptor or the retry policy retries the request.
     case fail(any Error)
@@ -59,39 +59,42 @@ public enum ValidationResult: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the caller already has a representation, so that 304 is an acceptable response (RFC 9110, 13.1).
+    /// Whether the caller already has a representation, in which case 304 is an acceptable response (RFC 9110, 13.1).
     var isConditional: Bool {
         headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince)
     }
 }
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Validates responses with a closure.
+    /// Returns a validator that checks complete responses with a closure.
     public static func closure(_ judge: @escaping ClosureValidator.Judge) -> ClosureValidator {
         ClosureValidator(judge)
     }
 
-    /// Validates the head of a response with a closure, before any content goes to a file or a stream.
+    /// Returns a validator that checks the head of a response with a closure, before any content goes to a file or a
+    /// stream.
     ///
     /// The closure throws an error to reject the response.
     public static func head(_ judge: @escaping ClosureValidator.JudgeHead) -> ClosureValidator {
         ClosureValidator(head: judge)
     }
 
-    /// Rejects responses with a status that the request doesn't accept, with the code `unacceptableStatus`.
+    /// A validator that rejects a response if the request doesn't accept its status.
     ///
-    /// This validator always runs last. Put it earlier in the list to keep other validators from seeing such responses.
+    /// The request then fails with the code `unacceptableStatus`. This check runs last, even if the list doesn't
+    /// contain the validator. Put the validator earlier in the list to keep other validators from seeing such
+    /// responses.
     public static var statusCodes: ClosureValidator {
         ClosureValidator(head: { head, context in
             guard context.accepts(head.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
         })
     }
 
-    /// Rejects responses without content, with the code `emptyResponse`.
+    /// Returns a validator that rejects responses without content.
     ///
-    /// Responses that never have content (101, 204, 205, 304, and responses to `HEAD`) are accepted, and so are these
-    /// statuses. Requests that decode JSON already do this themselves; use the validator for requests that accept any
-    /// content.
+    /// The request then fails with the code `emptyResponse`. Responses that never have content (101, 204, 205, 304, and
+    /// responses to `HEAD`) are accepted, and so are responses with the given statuses. Requests that decode JSON
+    /// already reject empty responses; use the validator for requests that accept any content.
     public static func content(allowingNoneWith statuses: Set<HTTPStatus> = []) -> ClosureValidator {
         let statuses = statuses.union([.switchingProtocols, .noContent, .resetContent, .notModified])
         return ClosureValidator { response, context in
@@ -102,6 +105,6 @@ extension ResponseValidator where Self == ClosureValidator {
         }
     }
 
-    /// Rejects responses without content, except those that never have any.
+    /// A validator that rejects responses without content, except those that never have any.
     public static var content: ClosureValidator { content() }
 }
