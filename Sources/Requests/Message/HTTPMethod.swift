@@ -10,8 +10,8 @@
 /// ```
 ///
 /// Methods are case-sensitive: `patch` is not `PATCH`. DELETE, GET, HEAD, OPTIONS, POST and PUT are always sent in
-/// upper case, as browsers do (fetch). Creating a method from a literal or with ``init(_:)`` doesn't validate it. If it
-/// isn't a token, building the request throws an error, so nothing invalid is ever sent.
+/// upper case, as in browsers (WHATWG Fetch). Creating a method from a literal or with ``init(_:)`` doesn't validate
+/// it. If it isn't a token, building the request throws an error, so nothing invalid is ever sent.
 public struct HTTPMethod:
     Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible
 {
@@ -51,7 +51,7 @@ public struct HTTPMethod:
     public static let delete = HTTPMethod("DELETE")
     /// Requests the communication options of the resource.
     public static let options = HTTPMethod("OPTIONS")
-    /// Runs the query in the content on the resource, without changing anything.
+    /// Sends a query as the content and returns its result, without changing the resource.
     public static let query = HTTPMethod("QUERY")
     /// Requests a loop-back of the request.
     public static let trace = HTTPMethod("TRACE")

@@ -18,15 +18,15 @@ extension HTTPRequest {
         set {
             fields.address = Address(newValue)
             if !query.isEmpty { query = [] }
-            // Keep values that can't be encoded. They aren't part of the URL that was read, and must still fail the
-            // request.
+            // Keep values that can't be encoded, because they weren't part of the URL that the caller read, and must
+            // still make the request fail.
             if !fields.encodableQueries.isEmpty {
                 fields.encodableQueries.removeAll { (try? $0.encode(QueryEncoder())) != nil }
             }
         }
     }
 
-    /// The parameters that aren't yet part of the URL, without values that can't be encoded.
+    /// The parameters that aren't part of the URL yet, excluding values that can't be encoded.
     private var encodedQuery: Query {
         var copy = self
         try? copy.encodeQueries(with: QueryEncoder())
@@ -82,7 +82,7 @@ extension HTTPRequest {
     /// absolute, because its value becomes part of the path.
     ///
     /// A variable can't choose the host either, unless the template allows it, as `{region}.example.com` does, or
-    /// `{host}` on its own. Before a literal host, variables can be a user name and a password, as in
+    /// `{host}` on its own. Before a literal host, variables can supply a user name and a password, as in
     /// `https://{user}:{password}@example.com/`. They are sent in an `Authorization` field. In a template such as
     /// `https://example.com{+path}`, a value could become part of the authority. Such a request fails with the code
     /// `invalidRequest`, before anything is sent. Write `/` before the variable, or make the host the base URL.
@@ -169,7 +169,7 @@ extension HTTPRequest {
 
     /// The scheme of an absolute URL, `http` or `https`.
     ///
-    /// Setting it makes a URL with a host absolute.
+    /// If the URL has a host, setting the scheme makes the URL absolute.
     public var scheme: String? {
         get { fields.address.url.scheme }
         set {
@@ -183,7 +183,7 @@ extension HTTPRequest {
 
     /// The host of an absolute URL.
     ///
-    /// Setting it makes the URL absolute, with the scheme `https` if it has none.
+    /// Setting the host makes the URL absolute, with the scheme `https` if it has none.
     public var host: String? {
         get { fields.address.url.host(percentEncoded: false) }
         set {
@@ -224,8 +224,7 @@ extension HTTPRequest {
         fields.address = Address(url)
     }
 
-    /// Resolves the URL to an absolute one, by joining the base, the inherited query and the request's own query, in
-    /// this order.
+    /// Makes the URL absolute by joining the base, the inherited query and the request's own query, in this order.
     ///
     /// An absolute URL doesn't use the base. It inherits the query only if it has the same origin as the base, or if
     /// there is no base.
@@ -265,7 +264,7 @@ extension HTTPRequest {
 
     /// Compares the request's origin with that of the base URL whose settings it inherits.
     ///
-    /// If the URL comes from a response, returns the largest change on the way to it.
+    /// If the URL came from a response, the result is the largest change along the chain of URLs that led to it.
     func originChange(from baseURL: URL?) -> OriginChange {
         if case .link(let change) = fields.notes.addressSource, change != .none { return change }
         guard let baseURL, case .url(let url) = fields.address else { return .none }
@@ -275,7 +274,7 @@ extension HTTPRequest {
 
 /// Describes how the request for a later page differs from the request for the first page.
 enum PageTarget: Sendable {
-    /// A URL from a response, and the largest change of origin on the way to it.
+    /// A URL from a response, and the largest change of origin along the chain of URLs that led to it.
     case link(URL, OriginChange)
     /// A query parameter, which replaces all parameters of the same name.
     case query(Query.Item)
@@ -317,7 +316,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Replaces the URL with a complete one, and removes the query parameters that would be added to it.
+    /// Replaces the URL with a complete URL, and removes the query parameters that would be added to it.
     private mutating func replaceAddress(_ url: URL, _ change: OriginChange) {
         (fields.address, fields.query, fields.encodableQueries) = (.url(url), [], [])
         fields.notes.addressSource = .link(change)
@@ -380,8 +379,8 @@ extension Address {
                 self = .reference(text)
                 return
             }
-            // For example, `https://api.example.com{+path}` with `@evil.example` would send the credentials to another
-            // host.
+            // For example, expanding `https://api.example.com{+path}` with `@evil.example` would send the credentials
+            // to another host.
             guard template.hasSafeAuthority else {
                 let reason = "lets a variable change its host: end the host before the variable, or use a base URL"
                 self = .invalid(InvalidValue(.url, reason, excerpt: template.description))

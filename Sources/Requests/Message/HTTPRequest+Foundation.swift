@@ -4,7 +4,7 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Creates a request from a Foundation request, with all its properties.
+    /// Creates a request from a Foundation request, keeping all its properties.
     ///
     /// | property | becomes |
     /// |---|---|
@@ -19,7 +19,7 @@ extension HTTPRequest {
     ///
     /// Properties that exist only on Apple platforms are kept and passed to `URLSession`:
     /// `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`, `assumesHTTP3Capable`, `attribution`,
-    /// `requiresDNSSECValidation`, and any property that a later system adds.
+    /// `requiresDNSSECValidation`, and any property that a later OS version adds.
     ///
     /// Kept properties survive redirects and retries. ``RequestConvertible/toURLRequest(baseURL:)`` and the closure of
     /// `modifyingURLRequest` restore them.
@@ -73,7 +73,8 @@ extension URLRequest {
         // Foundation on Linux uses only these two properties. Returning early avoids copying the request.
         guard mainDocumentURL != nil || networkServiceType != .default else { return nil }
         #endif
-        // Later systems may add properties that can't be listed here, so copy everything and reset what has a field.
+        // Later OS versions may add properties that can't be listed here, so copy the entire request, and reset the
+        // properties that `HTTPRequest` has fields for.
         var template = self
         // Foundation on Linux traps for a request without a URL.
         template.url = URLRequest.defaults.url

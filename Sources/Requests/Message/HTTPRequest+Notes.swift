@@ -4,24 +4,23 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Internal metadata of a request that isn't sent: the source of its URL, the origins on the way to it, and its
+    /// Internal metadata of a request, never sent: where its URL came from, how its origin has changed, and its
     /// credentials.
     struct Notes: Sendable {
         /// Where the URL came from.
         var addressSource = AddressSource.caller
         /// The URL for which the environment and interceptors have added header fields; `nil` if they haven't yet.
         var headerTargetURL: URL?
-        /// The largest change of origin on the way from the first URL, even if redirects have returned to the first
-        /// origin.
+        /// The largest change of origin since the first URL, even if redirects have returned to the first origin.
         ///
-        /// The request stores the change because it can't be derived from the sent requests: a response from a cache
-        /// has none.
+        /// The request stores the change because it can't be derived from the requests that were sent: no request is
+        /// sent if a cache supplies the redirect.
         var originChange = OriginChange.none
         /// The names of the header fields that were removed when the request moved to its current origin.
         var withheldHeaders: [HTTPField.Name] = []
-        /// For each interceptor, the generation of its credentials in this request.
+        /// For each interceptor, the generation of the credentials that it added to this request.
         ///
-        /// A rejection applies to these credentials, even if newer ones exist by then.
+        /// A rejection applies to these credentials, even if newer credentials exist by then.
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
     }
 
@@ -32,7 +31,8 @@ extension HTTPRequest {
         /// The caller chose the URL. Once it is complete, this query parameter replaces all parameters of the same
         /// name.
         case parameter(Query.Item)
-        /// A response contained the URL as a link. The value is the largest change of origin on the way to it.
+        /// The URL is a link from a response. The value is the largest change of origin along the chain of URLs that
+        /// led to it.
         case link(OriginChange)
     }
 }

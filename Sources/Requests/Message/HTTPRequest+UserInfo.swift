@@ -12,15 +12,15 @@ extension HTTPRequest {
     /// // in a monitor: operation.userInfo[Screen.self]; with a request: request.options.userInfo[Screen.self]
     /// ```
     ///
-    /// Declare a key type for each value. Use it for data that belongs to one request and is read by code that handles
-    /// all requests. Examples are the screen by which a monitor counts requests, a permission that an interceptor
-    /// checks, or a version that a validator compares. Data for the server belongs in the header fields or the query
-    /// instead.
+    /// Declare a key type for each value. User info suits data that belongs to one request and is read by code that
+    /// handles all requests. Examples are the screen that a monitor counts requests for, a permission that an
+    /// interceptor checks, or a version that a validator compares. Data for the server belongs in the header fields or
+    /// the query instead.
     ///
     /// The data travels with the request into its operation, and is the same for all attempts and redirects. If an
     /// interceptor sends a copy of the request, the copy keeps its data; a new request starts without any. The library
-    /// never sends or interprets the data. It doesn't affect whether two requests are equal, so requests that share a
-    /// transfer keep their own data.
+    /// never sends or interprets the data. User info doesn't affect whether two requests are equal, so requests that
+    /// share a transfer keep their own data.
     ///
     /// `UserInfo` is a value type, so changing a copy doesn't affect the request. Interceptors can read the data, but
     /// can't use it to pass data to each other.
@@ -38,7 +38,7 @@ extension HTTPRequest {
             set { values[ObjectIdentifier(key)] = newValue }
         }
 
-        /// Merges the values of both; this one's values take precedence.
+        /// Returns the values of both; if both have a value for a key, the value of `self` takes precedence.
         func over(_ other: UserInfo) -> UserInfo {
             var result = other
             result.values.merge(values) { $1 }
@@ -60,7 +60,8 @@ extension HTTPRequest.UserInfo {
 }
 
 extension RequestOptions {
-    // The user info belongs to the operation's own interceptors. It can't be compared, so only copies are equal.
+    // User info is for the operation's own interceptors, so it isn't part of the fingerprint. Its values can't be
+    // compared, so only copies of the same user info are equal.
     private enum UserInfo: RequestOption {
         static let unset: IdentityEquatable<HTTPRequest.UserInfo>? = nil
         static let isPartOfFingerprint = false

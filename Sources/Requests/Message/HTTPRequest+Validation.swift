@@ -7,7 +7,8 @@ extension HTTPRequest {
     /// Validates all parts of the request before it is sent.
     ///
     /// Foundation silently drops some invalid parts and sends others unchanged, so a line break in a name or method
-    /// could inject a header field. This method checks every part, once per attempt, and throws for an invalid one.
+    /// could inject a header field. This method checks every part, once per attempt, and throws an error if a part is
+    /// invalid.
     ///
     /// A user and a password in the URL are moved to an `Authorization` field, because URLs end up in logs and in
     /// `Referer`. They take precedence over the environment's field, but not over a field or authentication provider of
@@ -86,7 +87,7 @@ extension HTTPRequest {
             body = body.declaring(length: length)
             return
         case .file:
-            return  // The length of the file is read when it is sent, and takes precedence.
+            return  // The file's length is read when it is sent, and used instead.
         default:
             if Int64(declared) == body.length { return }
         }

@@ -39,7 +39,7 @@ public struct HTTPRequest: Sendable {
         var decodesContent = true
         var usesHTTP2 = true
         var usesCookies = true
-        /// A `URLRequest` with the properties that this type doesn't have; `nil` if they all have their default values.
+        /// A `URLRequest` with the properties that this type lacks; `nil` if they all have their default values.
         var template: URLRequest?
         /// The values to encode as query parameters once the encoder is known; see `query(_:)`.
         var encodableQueries: [EncodableQuery] = []
@@ -137,7 +137,7 @@ extension HTTPRequest {
     /// If false, the content is delivered as received, and the transport doesn't request compression by itself. Set
     /// `Accept-Encoding` to request it, and read `Content-Encoding` to find out which coding was used. Use this to
     /// store or forward encoded content, or to decode it yourself. `URLSession` always decodes, so such a request fails
-    /// there with an error of code `unsupported`. A ``ResponseCache`` neither serves nor stores its response.
+    /// there with the error code `unsupported`. A ``ResponseCache`` neither serves nor stores its response.
     public var decodesContent: Bool {
         _read { yield fields.decodesContent }
         _modify { yield &fields.decodesContent }
@@ -192,7 +192,7 @@ struct EncodableQuery: Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible {
-    /// The method and the URL, without credentials and query, and so without secrets.
+    /// The method and the URL, without credentials or query, and therefore without secrets.
     public var description: String {
         "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)"
     }
@@ -217,8 +217,8 @@ extension HTTPRequest {
     /// Merges header fields: the request's own fields replace those of its body, and both replace those of the
     /// environment.
     ///
-    /// The body's mandatory fields replace all others. Returns the fields that came from the body, which may change if
-    /// the body is replaced.
+    /// The body's mandatory fields replace all others. Returns the fields that came from the body, because they change
+    /// if the body is replaced.
     mutating func applyHeaders(of environment: HTTPHeaders) -> HTTPHeaders {
         let explicit = headers
         var implied = body.headers

@@ -42,7 +42,7 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
         public static let pin = Kind(name: "pin")
         /// A host name, or a pattern that matches host names.
         public static let host = Kind(name: "host")
-        /// A client's certificate and key.
+        /// A client identity, that is, the certificates and the private key.
         public static let identity = Kind(name: "client identity")
         /// A cookie.
         public static let cookie = Kind(name: "cookie")

@@ -32,7 +32,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
     /// The parameters, in the order in which they are sent.
     public var parameters: [Parameter]
 
-    /// Creates a media type from its parts; without parameters by default.
+    /// Creates a media type from its parts; by default, without parameters.
     public init(_ type: String, _ subtype: String, parameters: [(name: String, value: String)] = []) {
         self.type = type
         self.subtype = subtype
@@ -41,7 +41,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
 
     /// Creates a media type from a literal.
     public init(stringLiteral value: String) {
-        // Keep a string that can't be parsed unchanged, so that the validation error can show it.
+        // If the string can't be parsed, keep it unchanged, so that the validation error can show it.
         self = (try? MediaType(parsing: value)) ?? MediaType(value, "")
     }
 
@@ -121,7 +121,7 @@ extension MediaType: Hashable {
 extension MediaType: HTTPField.Value {
     /// Parses a media type from a header field or a configuration.
     ///
-    /// Common errors in parameters are accepted, as browsers do: extra whitespace, a parameter without a value, a
+    /// Common errors in parameters are accepted, as in browsers: extra whitespace, a parameter without a value, a
     /// missing quote at the end. If a parameter is repeated, the first one is used.
     ///
     /// - Throws: ``InvalidValue`` if the type or subtype isn't a token, if the string contains a control character, or
@@ -157,7 +157,7 @@ extension MediaType: HTTPField.Value {
     /// Requests validate media types in their `Content-Type` and `Accept` fields this way. Call this method before you
     /// use ``rawValue`` elsewhere.
     ///
-    /// - Throws: ``InvalidValue`` that names the invalid part.
+    /// - Throws: An ``InvalidValue`` that names the invalid part.
     public func validated() throws(InvalidValue) -> MediaType {
         guard type.isToken, subtype.isToken else {
             throw InvalidValue(.mediaType, "isn't a type and a subtype", excerpt: "\(type)/\(subtype)")

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Searches a string that is unstructured, or isn't parsed, for names of secrets.
+/// Searches an unstructured or unparsed string for the names of secrets.
 struct PairScanner {
     private let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ struct PairScanner {
         self.bytes = bytes.contains(UInt8(ascii: "\\")) ? Self.unescaped(bytes) : bytes
     }
 
-    /// Decodes ASCII characters that JSON may escape, such as `\u0070`.
+    /// Decodes ASCII characters that are escaped as in JSON, such as `\u0070`.
     private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var rest = bytes[...]
@@ -30,7 +30,7 @@ struct PairScanner {
 
     /// Whether the string contains the name of a secret, followed by an equals sign or a colon and a value.
     ///
-    /// The name may be in quotes, even escaped ones, and in brackets. The value may be on the next line, as in YAML.
+    /// The name may be in brackets or quotes, including escaped quotes. The value may be on the next line, as in YAML.
     ///
     /// - Complexity: O(n).
     var hasSecretPair: Bool {
@@ -65,7 +65,7 @@ struct PairScanner {
         let separator = skip(Self.nameTerminators, from: end)
         guard separator < bytes.count, "=:".utf8.contains(bytes[separator]) else { return nil }
         var start = separator + 1
-        // Skip the second character of `=>` and `:=`. A `::` isn't a separator but a scope.
+        // Skip the second character of `=>` and `:=`. A `::` is a scope operator rather than a separator.
         if start < bytes.count, bytes[start] != bytes[separator], "=>".utf8.contains(bytes[start]) { start += 1 }
         if start < bytes.count, bytes[separator] == UInt8(ascii: ":"), bytes[start] == bytes[separator] { return nil }
         start = skip(Self.valuePrefixes, from: start)
@@ -107,7 +107,8 @@ struct PairScanner {
 
     // MARK: Tables
 
-    /// Whether the string is a table with a secret's name in its first line and a value in that column.
+    /// Whether the string is a table, such as CSV, with the name of a secret in its first line and a value in that
+    /// column.
     ///
     /// - Complexity: O(n).
     var isTableWithSecret: Bool {

@@ -4,16 +4,16 @@
 import Foundation
 
 extension Redaction {
-    /// The maximum depth of nested formats that are parsed, such as JSON inside a string of JSON.
+    /// The maximum depth to which nested formats are parsed, such as JSON inside a JSON string.
     private static let maximumDepth = 5
 
     /// Redacts the values with secret names in content; returns `nil` if the content can't be parsed but mentions a
     /// secret.
     ///
-    /// JSON, lines of JSON, forms, XML and server-sent events are parsed, regardless of the type, and even if they are
-    /// nested in each other. Only the secret values are replaced. Any other content is omitted entirely if it mentions
-    /// a secret: multipart forms, YAML, tables, truncated or binary content, and text. Content without secrets is
-    /// returned unchanged, byte for byte.
+    /// JSON, JSON Lines, forms, XML and server-sent events are parsed, regardless of the media type, and even if they
+    /// are nested in each other. Only the secret values in them are replaced. Any other content is omitted entirely if
+    /// it mentions a secret: multipart forms, YAML, CSV, truncated or binary content, and text. Content without secrets
+    /// is returned unchanged, byte for byte.
     ///
     /// - Complexity: O(n).
     package static func content(_ content: Data, type: String?) -> Data? { self.content(content, type: type, depth: 0) }
@@ -44,7 +44,7 @@ extension Redaction {
 
     /// Redacts a complete document.
     ///
-    /// If it can't be parsed, any word in it may be the name of a secret.
+    /// If the document can't be parsed, every word in it is checked, because any of them may be the name of a secret.
     private static func redactDocument(_ text: String, _ type: MediaType?, _ depth: Int) -> String? {
         guard depth < maximumDepth else { return mentionsSecret(inUnread: text) ? nil : text }
         if let lines = jsonLines(text, isJSON: type?.isJSON ?? false) {
@@ -73,7 +73,7 @@ extension Redaction {
     /// Redacts a string inside other data, such as a JSON string; returns `REDACTED` if it can't be parsed but names a
     /// secret.
     ///
-    /// The string may be in any supported format itself. A single word doesn't count as a name here, because otherwise
+    /// The string itself may be in any supported format. A single word doesn't count as a name here, because otherwise
     /// most error messages would be redacted.
     ///
     /// - Complexity: O(n).
@@ -87,15 +87,14 @@ extension Redaction {
         return redactUnparsed(text, depth) ?? "REDACTED"
     }
 
-    /// The bytes of which every supported format contains at least one, so that a string without them contains no
-    /// names.
+    /// Every supported format contains at least one of these bytes, so a string without them contains no names.
     private static let structuralBytes = ASCIISet("=:/@<>{[%\n")
 
     /// Redacts the URLs and pairs in a string; returns `nil` if it names a secret in any other way.
     private static func redactUnparsed(_ text: String, _ depth: Int) -> String? {
         let shown = addresses(in: text, depth: depth)
         if shown != text, text.utf8.contains(where: { $0 <= UInt8(ascii: " ") }) {
-            // A space ends a URL, but not the value of any other pair.
+            // A space ends a URL, but may occur in the value of a pair that isn't part of a URL.
             let words = text.utf8.split { addressDelimiters.contains($0) }.map { String(Substring($0)) }
             guard words.allSatisfy({ isAddress($0) || address($0, depth: depth) == $0 }) else { return nil }
         }
@@ -118,7 +117,7 @@ extension Redaction {
     /// Short words are ignored in binary data, because they occur by chance.
     private static func mentionsSecret(inText text: some Collection<UInt8>, isBinary: Bool) -> Bool {
         text.split { !ASCIISet.nameCharacters.contains($0) }.contains { word in
-            // A longer word is no name, but probably a line of Base64.
+            // A longer word isn't a name, but probably a line of Base64.
             guard (isBinary ? 5...60 : 2...60).contains(word.count) else { return false }
             let name = String(decoding: word, as: UTF8.self)
             return SecretName.matches(name) && !SecretName.isCommonWord(name)
@@ -134,7 +133,7 @@ extension Redaction {
         case .string(let text): return .string(self.text(text, depth: depth + 1))
         case .array(let elements): return .array(elements.map { json($0, depth: depth) })
         case .object(let members):
-            // In a list of parameters, one member contains the name, and another one the value.
+            // In a list of parameters, each object has one member for the name and another for the value.
             let names = members.filter { ["name", "key", "field"].contains($0.key.lowercasedASCII) }
             let named = names.lazy.compactMap { _, name -> SecretName? in
                 guard case .string(let name) = name else { return nil }
@@ -153,7 +152,7 @@ extension Redaction {
         }
     }
 
-    /// Redacts the strings and numbers of a secret.
+    /// Redacts the strings and numbers in the value of a secret.
     ///
     /// Each value keeps its type, so that the JSON can still be decoded.
     private static func redactSecret(_ value: JSONValue, _ name: SecretName, _ depth: Int) -> JSONValue {
@@ -163,7 +162,8 @@ extension Redaction {
         case .double(let number): name.redacts("\(number)", isTyped: true) ? .double(0) : value
         case .string(let text): name.redacts(text[...], isTyped: true) ? "REDACTED" : json(value, depth: depth)
         case .array(let elements): .array(elements.map { redactSecret($0, name, depth) })
-        // A plural name, such as `keys`, is a collection, so its members are redacted by their own names.
+        // An object with a plural name, such as `keys`, is a collection, so its members are redacted according to their
+        // own names.
         case .object where name.isStandalone && name.isPlural: json(value, depth: depth)
         case .object(let members): .object(members.mapValues { redactSecret($0, name, depth) })
         }
@@ -194,7 +194,7 @@ extension Redaction {
         jsonLines(text, isJSON: false).map { json($0, depth) }
     }
 
-    /// Redacts lines of JSON.
+    /// Redacts JSON Lines.
     ///
     /// Lines without secrets are kept unchanged.
     private static func json(_ lines: [(text: Substring, value: JSONValue?)], _ depth: Int) -> String {
@@ -275,7 +275,7 @@ extension Redaction {
 extension SecretName {
     /// Returns whether a value with this name should be redacted.
     ///
-    /// Values that are empty or counts aren't redacted, and for some names neither are ordinary words.
+    /// Empty values and counts aren't redacted, nor, for some names, are ordinary words.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -299,7 +299,7 @@ extension ASCIISet {
 }
 
 extension StringProtocol {
-    /// Whether the string looks like a word, such as the name of an error, and not like a code in upper case.
+    /// Whether the string looks like a word, such as the name of an error, rather than like an uppercase code.
     fileprivate var isOrdinaryWord: Bool {
         ASCIISet.ordinary.containsAll(self)
             && utf8.contains { $0 == UInt8(ascii: "_") || $0 &- UInt8(ascii: "a") < 26 }
@@ -329,7 +329,8 @@ extension String {
 }
 
 extension Data {
-    /// Returns the encoding if it uses several bytes per character, as declared or according to a byte order mark.
+    /// Returns the declared encoding if it uses several bytes per character, or UTF-16 if the data has its byte order
+    /// mark; otherwise `nil`.
     fileprivate func wideEncoding(_ encoding: String.Encoding?) -> String.Encoding? {
         let wide: [String.Encoding] = [
             .utf16, .utf16BigEndian, .utf16LittleEndian, .utf32, .utf32BigEndian, .utf32LittleEndian, .unicode,

@@ -102,7 +102,7 @@ private struct XMLRedactor {
             return !PairScanner(bytes[(start - 1)...]).hasSecretPair && !Self.secretName(local).isSecret
                 && addRest(from: start - 1)
         }
-        // In `<add key="password" value="…"/>`, one attribute names the value of another one.
+        // In `<add key="password" value="…"/>`, one attribute contains the name, and another the value.
         let naming =
             attributes
             .filter { ["name", "key", "id", "property"].contains(Self.localName(bytes[$0.name]).lowercased()) }
@@ -135,7 +135,7 @@ private struct XMLRedactor {
         guard let end = endOfElement(name) else { return false }
         let text = bytes[index..<end]
         let value = String(decoding: text, as: UTF8.self)
-        // In a property list, the name is in one element and the value is in the next one.
+        // In a property list, one element contains the name, and the next element the value.
         if local.lowercased() == "key", Redaction.isSecretName(value) { return false }
         let isHidden = text.contains { $0 > UInt8(ascii: " ") } && secret.redacts(value[...], isTyped: true)
         if isHidden {

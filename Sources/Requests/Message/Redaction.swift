@@ -5,13 +5,14 @@ import Foundation
 
 /// Removes secrets from sent and received data wherever the library displays it.
 package enum Redaction {
-    /// Returns the value of a field for display: only the scheme of credentials, and other text without secrets.
+    /// Returns the value of a field for display: only the scheme for credentials, and the value without secrets for
+    /// other fields.
     package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSensitive: "<redacted>"
         case "Sec-WebSocket-Protocol" where field.value.split(separator: ",").contains { $0.utf8.count > 32 }:
-            // Some APIs misuse this field for a token.
+            // Some APIs misuse `Sec-WebSocket-Protocol` to send a token.
             "<redacted>"
         default: text(field.value)
         }
@@ -37,10 +38,10 @@ package enum Redaction {
     /// The characters that can surround a URL in a string.
     static let addressDelimiters = ASCIISet("<>\" \t\r\n")
 
-    /// Returns a URL without its user and password, and without the values of parameters with secret names.
+    /// Returns a URL without its user and password, and without the values of parameters that have secret names.
     ///
     /// Parameters are found in the query, in the fragment (used by OAuth), and in the path (used for sessions). URLs
-    /// and other strings nested in the URL, such as the target of a login, are redacted too.
+    /// and other strings nested in the URL, such as the URL that a login returns to, are redacted too.
     ///
     /// - Complexity: O(n).
     package static func address(_ address: String) -> String { self.address(address, depth: 0) }
@@ -95,7 +96,7 @@ package enum Redaction {
         return scheme + segments.joined(separator: "/")
     }
 
-    /// Splits a URL into its scheme, with the colon and slashes, and the rest without user and password.
+    /// Splits a URL into its scheme, with the colon and slashes, and the rest, excluding the user and password.
     ///
     /// The scheme may be empty. The rest is `nil` if an at sign may end a password that contains delimiters, because
     /// the end of the password is then ambiguous.
@@ -103,8 +104,8 @@ package enum Redaction {
         let name = address.utf8.prefix { ASCIISet.scheme.contains($0) || $0 == UInt8(ascii: ":") }
         var rest = address.utf8[...]
         guard name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) else {
-            // User info contains a colon, or an at sign before the first slash. An at sign at the start belongs to a
-            // name instead.
+            // A string with user info contains a colon before an at sign, or an at sign before the first slash. An at
+            // sign at the start belongs to a name instead.
             let colon = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
             let first = rest.prefix { !"/?#".utf8.contains($0) }.dropFirst()
             let mayHaveUser = rest[colon...].contains(UInt8(ascii: "@")) || first.contains(UInt8(ascii: "@"))
@@ -125,8 +126,8 @@ package enum Redaction {
             return (scheme, rest.contains(UInt8(ascii: "@")) ? nil : rest)
         }
         // The apparent port may be the start of a password that contains delimiters. If a path follows, its query is
-        // too far away to belong to the password. A path segment that starts with an at sign is a name, as of a user or
-        // a package.
+        // too far away to belong to the password. A path segment that starts with an at sign is a name, such as that of
+        // a user or package.
         let remainder = rest[authority.endIndex...]
         let path = remainder.first == UInt8(ascii: "/") ? remainder.prefix { !"?#".utf8.contains($0) } : remainder
         guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return (scheme, rest) }

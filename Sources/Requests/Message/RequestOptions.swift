@@ -87,7 +87,7 @@ extension RequestOption {
     }
 }
 
-/// An option whose value is a list of elements that can't be compared, so that only copies of the same list are equal.
+/// An option whose value is a list of elements that can't be compared, so only copies of the same list are equal.
 ///
 /// If a request is based on another request, its list is appended to that request's list.
 protocol RequestListOption: RequestOption where Value == IdentityEquatable<[Element]>? {
@@ -147,7 +147,7 @@ private final class Entry<Option: RequestOption>: AnyEntry {
     /// Returns whether `options` have the same value for this option.
     func isSet(in options: RequestOptions) -> Bool { options[Option.self] == value }
 
-    /// Adds this option to the options of a request that is based on this one's request.
+    /// Adds this option to the options of another request, which is based on the request that has this option.
     func add(to options: inout RequestOptions) {
         let own = options[Option.self]
         options[Option.self] = own == Option.unset ? value : Option.combine(own, with: value)

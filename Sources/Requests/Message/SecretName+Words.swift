@@ -23,14 +23,14 @@ extension SecretName {
             static let token = Meaning(rawValue: 1 << 7)
             /// A `token` after this word isn't a secret, but is used for paging or idempotency.
             static let beforeToken = Meaning(rawValue: 1 << 8)
-            /// Plural `tokens` after this word are a count or used for paging, as in `max_tokens`.
+            /// The plural `tokens` after this word is a count, or is used for paging, as in `max_tokens`.
             static let beforeTokens = Meaning(rawValue: 1 << 9)
             /// A `key` after this word isn't secret, as in `Public-Key`.
             static let beforeKey = Meaning(rawValue: 1 << 10)
             /// A header field whose name ends with this word is secret.
             static let headerSuffix = Meaning(rawValue: 1 << 11)
-            /// The word is recognized at the end of other letters, as in `skypetoken`, because no ordinary word ends
-            /// with it.
+            /// The word is recognized even directly after other letters, as in `skypetoken`, because no ordinary word
+            /// ends with it.
             static let suffix = Meaning(rawValue: 1 << 12)
             static let pass = Meaning(rawValue: 1 << 13)
             static let afterPass = Meaning(rawValue: 1 << 14)

@@ -24,7 +24,7 @@ package struct SecretName: Sendable {
     /// - Complexity: O(n).
     package init(_ name: some StringProtocol) {
         let reader = name.utf8.withContiguousStorageIfAvailable(Reader.init) ?? Array(name.utf8).wordReader
-        // Some non-ASCII letters become ASCII letters in lower case.
+        // Some non-ASCII letters become ASCII letters when they are lowercased.
         let folded = reader.isASCII ? reader : Array(name.lowercased().utf8).wordReader
         let decisive = reader.isSecret ? reader : folded
         isSecret = decisive.isSecret
@@ -132,9 +132,9 @@ extension SecretName {
             return split(letters, from: start, &failures)
         }
 
-        /// Splits the letters from an index, unless that has already failed.
+        /// Splits the letters from an index, unless that is already known to fail.
         ///
-        /// Several words may lead to the same index.
+        /// Failures are recorded because different splits may reach the same index.
         private func split(
             _ letters: UnsafeBufferPointer<UInt8>,
             from start: Int,

@@ -9,7 +9,7 @@ public struct HTTPResponse<Body> {
     public var head: HTTPResponseHead
     /// The content.
     public var body: Body
-    /// The transfers up to this response, in order: the first one, redirects and retries.
+    /// The transfers up to this response, in order: the first transfer, redirects and retries.
     ///
     /// If there are more than 100, only the first and the last 99 are kept.
     public var transfers: [TransferRecord] { notes.history.records }
@@ -39,7 +39,7 @@ public struct HTTPResponse<Body> {
     /// The metrics of earlier transfers are in ``transfers``.
     public var metrics: TransferRecord.Metrics? { notes.history.last?.metrics }
 
-    /// Adopts missing metadata from the response that this one replaces.
+    /// Adopts metadata that this response lacks from the response that it replaces.
     ///
     /// A response created by hand has neither transfers nor the environment's decoder.
     mutating func inherit(_ other: HTTPResponse<some Any>) {
@@ -71,13 +71,14 @@ extension HTTPResponse<Data> {
         try (decoder ?? jsonDecoder).decode(type, from: body)
     }
 
-    /// The decoder of the environment in which the request ran, or a default one if the response was created by hand.
+    /// The decoder of the environment in which the request ran, or a default decoder if the response was created by
+    /// hand.
     var jsonDecoder: JSONDecoder { notes.makeDecoder?() ?? JSONDecoder() }
 
     /// Decodes the content as text, in the charset that the response declares, or in UTF-8 by default.
     ///
-    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't valid in that charset, or if the platform
-    ///   doesn't support the charset. No characters are replaced or omitted.
+    /// - Throws: A ``RequestError`` with the code `decoding` if the content isn't valid in that charset, or if the
+    ///   platform doesn't support the charset. No characters are replaced or omitted.
     public func text() throws(RequestError) -> String {
         guard let charset = (try? head[.contentType].map(MediaType.init(parsing:)))??.charset else {
             return try text(encoding: .utf8)
@@ -90,7 +91,7 @@ extension HTTPResponse<Data> {
 
     /// Decodes the content as text in the given encoding, whatever charset the response declares.
     ///
-    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't valid in that encoding.
+    /// - Throws: A ``RequestError`` with the code `decoding` if the content isn't valid in that encoding.
     public func text(encoding: String.Encoding) throws(RequestError) -> String {
         guard let text = String(data: body, encoding: encoding) else {
             throw RequestError(.decoding, phase: .decoding, reason: "the content isn't text in \(encoding)")

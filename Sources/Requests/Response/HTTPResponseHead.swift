@@ -73,10 +73,10 @@ public struct HTTPResponseHead: Sendable {
     /// Returns the value of one header field, without parsing the others.
     public subscript(name: HTTPField.Name) -> String? { headers(only: name)[name] }
 
-    /// Returns the values of all header fields with one name, without parsing the others.
+    /// Returns the values of all header fields with the given name, without parsing the others.
     package subscript(values name: HTTPField.Name) -> [String] { headers(only: name)[values: name] }
 
-    /// Returns at least all header fields with one name.
+    /// Returns headers that contain at least all fields with the given name.
     private func headers(only name: HTTPField.Name) -> HTTPHeaders {
         switch source {
         case .fields(let headers): headers
@@ -111,7 +111,7 @@ extension HTTPResponseHead: CustomReflectable {
 }
 
 extension HTTPResponseHead: CustomStringConvertible {
-    /// The status and the URL, without credentials and query, and so without secrets.
+    /// The status and the URL, without credentials or query, and therefore without secrets.
     public var description: String {
         url.map { "\(status) from \($0.redactedDescription)" } ?? "\(status)"
     }
@@ -131,7 +131,7 @@ extension HTTPResponseHead {
 extension HTTPResponseHead {
     /// Returns an error if the response is partial, but the request wasn't a range request (RFC 9110, 15.3.7).
     ///
-    /// The content must not be taken for the complete representation, even if it looks complete.
+    /// The content must not be mistaken for the complete representation, even if it looks complete.
     func unrequestedPartError(of request: HTTPRequest) -> RequestError? {
         guard status == .partialContent, request.method == .get, !request.headers.contains(.range) else { return nil }
         let reason = "the server sent a part where it was asked for the whole"

@@ -23,7 +23,7 @@ extension RequestError {
             /// The cause is on the caller's side: the request, its settings, its disk, or a cancellation.
             case callerError
 
-            /// Whether another attempt would fail in the same way, so that no policy retries it.
+            /// Whether another attempt would fail in the same way, in which case no policy retries the request.
             package var isFinal: Bool { self == .permanent || self == .callerError }
         }
 
@@ -52,7 +52,7 @@ extension RequestError {
         /// A proxy refused to connect to the host.
         ///
         /// The error's `response` is the proxy's response. Retry policies don't retry this error by default, because a
-        /// proxy that requires other credentials would get the same ones again.
+        /// proxy that requires other credentials would receive the same credentials again.
         public static let proxyRefused = Code("proxyRefused", .uncertain)
         /// The connection was closed before the response was complete.
         public static let connectionLost = Code("connectionLost", .transient)
@@ -73,7 +73,7 @@ extension RequestError {
         /// The server confirmed that the caller's stored response is still valid, but the request needs content to
         /// create its value.
         public static let notModified = Code("notModified", .uncertain)
-        /// The request accepts only a stored response, and there is no usable one.
+        /// The request accepts only a stored response, and there is no usable stored response.
         public static let notCached = Code("notCached", .callerError)
         /// The content is empty, but the request requires content.
         public static let emptyResponse = Code("emptyResponse", .uncertain)
@@ -83,11 +83,11 @@ extension RequestError {
         public static let headTooLarge = Code("headTooLarge", .permanent)
         /// The content exceeds the limit.
         public static let bodyTooLarge = Code("bodyTooLarge", .permanent)
-        /// The digest of the downloaded file isn't the expected one.
+        /// The digest of the downloaded file doesn't match the expected digest.
         public static let digestMismatch = Code("digestMismatch", .permanent)
         /// Content was received faster than it was consumed, and the transport doesn't support backpressure.
         public static let bufferFull = Code("bufferFull", .uncertain)
-        /// The content of a stream has already been consumed by another loop, or is being consumed by one.
+        /// The content of a stream has already been consumed, or is being consumed, by another loop.
         ///
         /// Streamed content isn't kept, so store the parts that you need, or collect the entire stream.
         public static let alreadyConsumed = Code("alreadyConsumed", .callerError)
@@ -110,8 +110,8 @@ extension RequestError {
         public static let pagingFailed = Code("pagingFailed", .permanent)
         /// The body must be sent again, but can't be.
         ///
-        /// If this prevents a retry, the request keeps its original error, with an error of this code as the underlying
-        /// error.
+        /// If this prevents a retry, the request keeps its original error, with an error that has this code as the
+        /// underlying error.
         public static let bodyNotReplayable = Code("bodyNotReplayable", .callerError)
         /// The request couldn't be created, or is invalid.
         public static let invalidRequest = Code("invalidRequest", .callerError)
@@ -119,7 +119,7 @@ extension RequestError {
         public static let encoding = Code("encoding", .refused)
         /// The credentials of the request weren't available.
         ///
-        /// If their refresh failed, its error is the underlying error.
+        /// If refreshing them failed, the error of the refresh is the underlying error.
         public static let authenticationFailed = Code("authenticationFailed", .refused)
         /// The credentials were refreshed more often than the limit allows.
         public static let excessiveRefresh = Code("excessiveRefresh", .permanent)
@@ -159,7 +159,7 @@ extension RequestError.Code {
 }
 
 extension RequestError {
-    /// Creates the error of a stream with a line or an event that exceeds the limit.
+    /// Creates the error for a stream in which a line or an event exceeds the limit.
     static func oversized(_ element: String, limit: Int) -> RequestError {
         let reason = "one \(element) of the stream is larger than \(limit) bytes"
         return RequestError(.bodyTooLarge, phase: .receiving, reason: reason)

@@ -22,7 +22,7 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// - For a request to another origin, it contains the names of the withheld fields:
     ///   ``TransferRecord/withheldHeaders``.
     ///
-    /// The description contains no secrets. URLs are shown without credentials and query, and header fields and content
+    /// The description contains no secrets. URLs are shown without credentials or query, and header fields and content
     /// are omitted.
     public var description: String { description(depth: 0) }
 
@@ -59,7 +59,7 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         }
     }
 
-    /// Returns the type of an error that other code has thrown, and the name of its case and its code, if they are
+    /// Returns the type of an error that other code threw, with the name of its case and its code if these are
     /// meaningful.
     ///
     /// Nothing else is included, because it may be secret. By default, the domain of an error is its type, and its code

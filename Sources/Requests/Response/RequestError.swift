@@ -9,8 +9,8 @@ import Foundation
 /// if let error = error as? RequestError, error.code == .unacceptableStatus, error.response?.status == .notFound { … }
 /// ```
 ///
-/// Descriptions of the error never contain secrets. URLs are shown without credentials and query, and headers and
-/// bodies aren't shown at all.
+/// Descriptions of the error never contain secrets. URLs are shown without credentials or query, and headers and bodies
+/// aren't shown at all.
 public struct RequestError: Error, Sendable {
     /// The kind of error.
     public let code: Code
@@ -25,12 +25,12 @@ public struct RequestError: Error, Sendable {
         case waiting
         /// The request was being built.
         case building
-        /// The request was being sent, or had been sent without a response so far.
+        /// The request was being sent, or had been sent but no response had arrived yet.
         case sending
         /// The response was being received.
         case receiving
-        /// The response was being validated, or the operation was waiting for another attempt or for new credentials
-        /// because of it. A cancellation during decoding also has this phase.
+        /// The response was being validated, or the operation was waiting for new credentials or for another attempt
+        /// that the response requires. A cancellation during decoding also has this phase.
         case validating
         /// The content was being decoded.
         case decoding
@@ -81,8 +81,8 @@ public struct RequestError: Error, Sendable {
 
     /// Wraps any error.
     ///
-    /// A ``RequestError`` is returned unchanged. Any other error becomes the underlying error of a new one. Its code is
-    /// `other`, unless a more specific code applies.
+    /// A ``RequestError`` is returned unchanged. Any other error becomes the underlying error of a new
+    /// ``RequestError``, whose code is `other` unless a more specific code applies.
     public init(_ error: any Error) {
         switch error {
         case let error as RequestError: self = error
@@ -99,7 +99,7 @@ public struct RequestError: Error, Sendable {
         }
     }
 
-    /// Wraps an error from the encoding of a body, with the code `encoding` unless the error has a more specific one.
+    /// Wraps an error from the encoding of a body, with the code `encoding` unless a more specific code applies.
     init(encoding error: any Error) {
         let wrapped = RequestError(error)
         self = wrapped.code == .other ? RequestError(.encoding, phase: .building, underlying: error) : wrapped
@@ -117,10 +117,10 @@ public struct RequestError: Error, Sendable {
         self.details = Box(details)
     }
 
-    /// Whether the last attempt sent no part of the operation's request to a server, so that retrying is safe for any
-    /// method.
+    /// Whether the last attempt sent no part of the operation's request to a server, in which case retrying is safe for
+    /// any method.
     ///
-    /// True if no connection could be established for any transfer of the attempt. False for errors that aren't the
+    /// True if no connection could be established for any transfer of the attempt. False for an error that isn't the
     /// failure of an operation.
     public var wasNotSent: Bool { details.value.wasNotSent }
 
@@ -132,7 +132,7 @@ public struct RequestError: Error, Sendable {
     public var response: HTTPResponseHead? { details.value.response }
     /// The content of the response, up to the environment's limit for error bodies; empty if there was no response.
     public var body: Data { details.value.body }
-    /// The transfers so far, in order: the first one, redirects and retries.
+    /// The transfers so far, in order: the first transfer, redirects and retries.
     ///
     /// If there are more than 100, only the first and the last 99 are kept.
     public var transfers: [TransferRecord] { details.value.transfers }
@@ -150,7 +150,7 @@ public struct RequestError: Error, Sendable {
     /// Returns a copy of the error with another underlying error.
     func caused(by underlying: any Error) -> RequestError { changed { $0.underlying = underlying } }
 
-    /// Returns the error, and adds the duration of the timeout as its reason if it is a timeout without a reason.
+    /// Returns the error; if it is a timeout without a reason, the duration of the timeout is added as the reason.
     func explained(byTimeout timeout: Duration?) -> RequestError {
         guard code == .timedOut, reason == nil else { return self }
         let limit = timeout.map { "\($0)" } ?? "as long as the transport waits, by default 60 seconds"
@@ -185,10 +185,10 @@ public struct RequestError: Error, Sendable {
 // MARK: - Codes
 
 extension RequestError {
-    /// Returns whether an error has a code, as in `if error == .offline { … }`.
+    /// Returns whether an error has the given code, as in `if error == .offline { … }`.
     public static func == (error: RequestError, code: Code) -> Bool { error.code == code }
 
-    /// Returns whether an error doesn't have a code.
+    /// Returns whether an error has a different code.
     public static func != (error: RequestError, code: Code) -> Bool { error.code != code }
 }
 

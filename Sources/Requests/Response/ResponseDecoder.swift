@@ -15,7 +15,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// The decoder is called only for acceptable responses, because any other status has already failed the request.
+/// The decoder is called only for acceptable responses, because a response with any other status has already made the
+/// request fail.
 public struct ResponseDecoder<Value: Sendable>: Sendable {
     /// The media types that the decoder accepts; empty for any type.
     ///
@@ -44,7 +45,7 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
         try make(response)
     }
 
-    /// Returns a decoder that transforms the value of this one.
+    /// Returns a decoder that transforms the value of this decoder.
     ///
     /// - Throws: If `transform` throws an error, the request fails with that error.
     public func map<NewValue>(
@@ -74,8 +75,8 @@ extension ResponseDecoder where Value == HTTPResponse<Data> {
 extension ResponseDecoder where Value == String {
     /// Decodes text in the charset that the response declares, or in UTF-8 by default.
     ///
-    /// Content that isn't valid in that charset fails with an error of code `decoding`, and so does a charset that the
-    /// platform doesn't support.
+    /// Decoding fails with the code `decoding` if the content isn't valid in that charset, or if the platform doesn't
+    /// support the charset.
     public static var text: ResponseDecoder { ResponseDecoder { try $0.text() } }
 
     /// Decodes text in the given encoding, whatever charset the response declares.
@@ -94,7 +95,8 @@ extension ResponseDecoder where Value == JSONValue {
 extension ResponseDecoder where Value: Decodable {
     /// Decodes JSON with the environment's decoder.
     ///
-    /// Empty content fails with an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
+    /// If the content is empty, decoding fails with the code `emptyResponse`, unless the value is an optional, which is
+    /// then `nil`.
     public static var json: ResponseDecoder { json() }
 
     /// Decodes JSON, or the part of it at a key path such as `data.user`.
@@ -173,7 +175,7 @@ struct NestedValue<Value: Decodable>: Decodable {
 
 /// The key path of a ``NestedValue``.
 ///
-/// A task-local value passes it through any decoder.
+/// A task-local value passes the path through any decoder.
 enum NestedPath {
     @TaskLocal static var current: [String] = []
 
@@ -189,9 +191,10 @@ enum NestedPath {
 // MARK: - Content
 
 extension BodyDecoder {
-    /// Decodes the content of a response, or the part of it at a key path; empty content decodes an optional as `nil`.
+    /// Decodes the content of a response, or the part of it at a key path; if the content is empty, an optional is
+    /// `nil`.
     ///
-    /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse` or `notModified`.
+    /// - Throws: A `DecodingError`, or a ``RequestError`` with the code `emptyResponse` or `notModified`.
     func decode<Value: Decodable>(
         _ type: Value.Type,
         from response: HTTPResponse<Data>,
@@ -200,9 +203,9 @@ extension BodyDecoder {
         try decode(type, fromContent: response.content(for: type), atKeyPath: keyPath)
     }
 
-    /// Decodes content, or the part of it at a key path; empty or blank content decodes an optional as `nil`.
+    /// Decodes content, or the part of it at a key path; if the content is empty or blank, an optional is `nil`.
     ///
-    /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
+    /// - Throws: A `DecodingError`, or a ``RequestError`` with the code `emptyResponse`.
     func decode<Value: Decodable>(
         _ type: Value.Type,
         fromContent content: Data,
@@ -224,8 +227,8 @@ extension BodyDecoder {
 extension HTTPResponse<Data> {
     /// Returns the content to decode a value from.
     ///
-    /// - Throws: ``RequestError`` of code `notModified` if the response has no content because it confirms a stored
-    ///   representation, unless the type is an optional.
+    /// - Throws: A ``RequestError`` with the code `notModified` if the response has no content because it confirms a
+    ///   stored representation, unless the type is an optional.
     func content(for type: Any.Type) throws(RequestError) -> Data {
         guard status == .notModified, body.isEmpty, !(type is any AnyOptional.Type) else { return body }
         throw RequestError(.notModified, phase: .decoding)

@@ -9,8 +9,8 @@ struct ResponseNotes: Sendable {
     var history = TransferHistory([])
     /// Creates the environment's JSON decoder, for callers that don't provide their own.
     ///
-    /// The library sets it wherever a response reaches the caller's code: an interceptor, a validator, the request or
-    /// the result.
+    /// The library sets this property wherever a response reaches the caller's code: an interceptor, a validator, the
+    /// request or the result.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
     /// The request that the response belongs to, if redirects have replaced the operation's own request.
     var redirectedRequest: Box<HTTPRequest>?

@@ -19,7 +19,7 @@ extension TransferRecord {
     public struct Metrics: Sendable, Hashable {
         /// The time at which the transfer was passed to the transport.
         public var start: Date
-        /// The time at which the transport started the transfer, after waiting in its queue.
+        /// The time at which the transport started the transfer, which may first have waited in the transport's queue.
         ///
         /// The time is relative to `start`, like all following times.
         public var fetchStart: Duration?
@@ -36,7 +36,7 @@ extension TransferRecord {
         /// The time at which the transfer ended.
         public var end: Duration?
 
-        /// Whether the connection had been used for another transfer; `nil` if the transport doesn't report it.
+        /// Whether the connection had been used for an earlier transfer; `nil` if the transport doesn't report it.
         public var isReusedConnection: Bool?
         /// The protocol by its ALPN name, such as `http/1.1` or `h2`; `nil` if the transport doesn't report it.
         public var networkProtocol: String?
@@ -63,11 +63,11 @@ extension TransferRecord {
         ///
         /// All four sizes are `nil` if the transport doesn't report them.
         public var requestHeadSize: Int64?
-        /// The size of the sent content in bytes.
+        /// The number of content bytes sent.
         public var requestBodySize: Int64?
         /// The size of the response head in bytes, including earlier heads, such as those of interim responses.
         public var responseHeadSize: Int64?
-        /// The size of the received content in bytes, before decoding.
+        /// The number of content bytes received, before decoding.
         public var responseBodySize: Int64?
 
         /// Creates the metrics of a transfer that is about to start.
@@ -96,7 +96,8 @@ extension TransferRecord.Metrics {
         case response
     }
 
-    /// The start and end of a phase, relative to the start of the transfer; `nil` if it didn't happen or isn't known.
+    /// The start and end of a phase, relative to the start of the transfer; `nil` if the phase didn't happen or isn't
+    /// known.
     ///
     /// A phase starts at the end of the last known phase before it.
     public subscript(phase: Phase) -> Range<Duration>? {
@@ -107,7 +108,7 @@ extension TransferRecord.Metrics {
         return min(begin, end)..<end
     }
 
-    /// Returns the duration of a phase; `nil` if it didn't happen or isn't known.
+    /// Returns the duration of a phase; `nil` if the phase didn't happen or isn't known.
     public func duration(of phase: Phase) -> Duration? {
         self[phase].map { $0.upperBound - $0.lowerBound }
     }

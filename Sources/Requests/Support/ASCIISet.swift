@@ -85,7 +85,7 @@ extension ASCIISet {
     static let extendedValue = alphanumerics + "!#$&+-.^_`|~"
     /// The characters of a host with a port (RFC 3986, 3.2.2), including an IPv6 address in brackets.
     static let host = alphanumerics + "-._:[]~%"
-    /// The characters of a label of a host name, or of a language tag.
+    /// The characters of a host name label or a language tag.
     static let label = alphanumerics + "-"
 
     /// The unreserved characters (RFC 3986, 2.3), which never delimit a component of a URL.
@@ -129,7 +129,7 @@ package enum ASCII {
 // MARK: - Hexadecimal
 
 extension UInt8 {
-    /// The value of the byte as a hexadecimal digit of either case; `nil` if the byte isn't one.
+    /// The value of the byte as a hexadecimal digit of either case; `nil` if it isn't a hexadecimal digit.
     var hexValue: UInt8? {
         if ASCII.isDigit(self) { return self - UInt8(ascii: "0") }
         let letter = (self | 0x20) &- UInt8(ascii: "a")
@@ -194,7 +194,7 @@ extension String {
         String(decoding: utf8.map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// The string without spaces and tabs at either end.
+    /// The string, with spaces and tabs removed from both ends.
     var trimmedOfBlanks: String {
         guard let first = utf8.first, let last = utf8.last, ASCII.isBlank(first) || ASCII.isBlank(last) else {
             return self
@@ -228,13 +228,14 @@ extension String {
 
     /// Creates a string from UTF-8; fails if the bytes are invalid.
     ///
-    /// The standard library's `init(validating:as:)` requires newer systems than this library.
+    /// The standard library's `init(validating:as:)` requires newer OS versions than this library does.
     ///
     /// - Complexity: O(n) in the number of bytes.
     @inlinable
     package init?(utf8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
-        // Invalid UTF-8 was repaired, so the bytes of the string differ. `memcmp` is 50 times as fast as a loop.
+        // If the UTF-8 is invalid, decoding has repaired it, so the string has different bytes. `memcmp` is 50 times as
+        // fast as a loop.
         let isUnchanged = utf8.withContiguousStorageIfAvailable { own in
             bytes.withContiguousStorageIfAvailable { other in
                 guard own.count == other.count else { return false }
@@ -247,7 +248,7 @@ extension String {
 }
 
 extension Substring {
-    /// The string without spaces and tabs at either end.
+    /// The string, with spaces and tabs removed from both ends.
     var trimmedOfBlanks: Substring {
         guard let start = utf8.firstIndex(where: { !ASCII.isBlank($0) }),
             let end = utf8.lastIndex(where: { !ASCII.isBlank($0) })

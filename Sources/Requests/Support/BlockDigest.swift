@@ -38,7 +38,7 @@ enum BlockDigest {
     }
 }
 
-// Without optimization, a single generic function would make SHA-256 twice as slow as these two.
+// In unoptimized builds, a single generic function would make SHA-256 twice as slow as these two functions.
 
 extension UInt32 {
     /// Returns the bits rotated to the right; `rotated(32 - count)` rotates them to the left by `count`.

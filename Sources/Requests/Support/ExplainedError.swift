@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An error whose explanation contains no secrets, so that the error of a request can quote it.
+/// An error whose explanation contains no secrets, and can therefore be quoted by the error of a request.
 ///
 /// For any other error, only its type and code are quoted, because its description may contain secrets.
 package protocol ExplainedError: Error {

@@ -4,13 +4,13 @@
 /// A first-in, first-out queue.
 ///
 /// An array would move all its elements whenever the first element is removed. The queue keeps the storage of removed
-/// elements instead, until it is the larger part of the array. Each operation therefore takes constant time on average,
-/// and the queue takes at most twice the memory.
+/// elements instead, until it is the larger part of the array. Each operation therefore takes amortized constant time,
+/// and the queue uses at most twice the memory.
 package struct FIFO<Element> {
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var head = 0
 
-    /// The number of removed elements that must be exceeded before the storage is compacted.
+    /// The storage is compacted only after more elements than this have been removed.
     @usableFromInline static var compactionThreshold: Int { 64 }
 
     /// Creates an empty queue.

@@ -6,7 +6,7 @@ import Foundation
 /// Creates safe file names from names that servers suggest.
 ///
 /// The result is a single path component of at most 255 bytes, which is safe in any folder on every platform. It
-/// contains no separator and no `..`, isn't hidden, and isn't a drive, a stream or a device of Windows. It also
+/// contains no separator and no `..`, isn't hidden, and isn't the name of a Windows drive, stream or device. It also
 /// contains no characters that change the direction of text, which could display `txt.exe` as `exe.txt`.
 enum FileName {
     /// Returns a safe name from the first usable candidate: the suggestion, the URL, or the default.

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Wraps any value, even a closure, and compares it by identity, so that only copies of the same wrapper are equal.
+/// Wraps any value, even a closure, and compares it by identity, so only copies of the same wrapper are equal.
 struct IdentityEquatable<Value: Sendable>: Sendable, Hashable {
     private let box: Box<Value>
 

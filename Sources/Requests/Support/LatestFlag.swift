@@ -1,12 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Passes the changes of a Boolean value by several threads to a single receiver, which ends up with the latest value.
+/// Forwards changes of a Boolean value from several threads to a single receiver, which ends up with the latest value.
 ///
 /// The flag is part of the state of a ``Locked``, whose `drain` calls the receiver. While one thread is calling it, no
-/// other thread emits `false`. But `true` is emitted immediately, because it stops something, and the other thread may
-/// be suspended for a long time. The two calls may then reach the receiver in any order, so the latest value is emitted
-/// again afterwards.
+/// other thread emits `false`. But `true` is emitted immediately, because it stops something, and the thread that is
+/// calling may be suspended for a long time. The two calls may then reach the receiver in any order, so the latest
+/// value is emitted again afterwards.
 package struct LatestFlag: Sendable {
     private var emitted = false
     private var activeCalls = 0

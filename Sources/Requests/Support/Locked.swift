@@ -11,8 +11,8 @@ import Foundation
 ///
 /// The type is inlinable, so that other modules of the package can specialize `withLock`.
 ///
-/// The API is that of `Mutex` (SE-0433), which requires newer systems than this library. The value and the lock
-/// primitive share one allocation, because the address of the primitive must never change.
+/// The API is that of `Mutex` (SE-0433), which requires newer OS versions than this library does. The value and the
+/// lock primitive share one allocation, because the address of the primitive must never change.
 // Sendable: only one thread at a time can access the value, inside `withLock`, and `sending` prevents the value from
 // escaping.
 package struct Locked<Value>: @unchecked Sendable {

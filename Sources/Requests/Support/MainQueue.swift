@@ -9,8 +9,8 @@ import Foundation
 /// client.addRequest(GetUser(id: 1), completionQueue: .main) { [weak self] result in self?.user = try? result.get() }
 /// ```
 ///
-/// Every function with a closure and a `DispatchQueue` has an overload for `.main`. There, the closure can access
-/// main-actor-isolated state, such as the properties of a view controller.
+/// Every function with a closure and a `DispatchQueue` has an overload for `.main`. In that overload, the closure can
+/// access main-actor-isolated state, such as the properties of a view controller.
 public enum MainQueue: Sendable {
     /// The main queue.
     case main

@@ -106,8 +106,8 @@ package final class PartialFile: Sendable {
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var status = stat()
-        // Reject a file with a second hard link. This type never creates such a file, and others might read it under
-        // its second name.
+        // Reject a file with a second hard link. This type never creates such a file, and other users might read it
+        // under its second name.
         guard lock(descriptor), fstat(descriptor, &status) == 0, status.isFile,
             status.st_nlink == 1, status.st_uid == geteuid(), isSameFile(url, status),
             lseek(descriptor, 0, Int32(SEEK_END)) >= 0
@@ -120,7 +120,7 @@ package final class PartialFile: Sendable {
 
     /// The destination, whose name may be truncated.
     ///
-    /// Errors mention the destination, because the caller doesn't know the hidden file.
+    /// Errors mention the destination, because the caller doesn't know about the hidden file.
     private var destination: URL {
         url.deletingLastPathComponent()
             .appendingPathComponent(Self.destination(of: url.lastPathComponent), isDirectory: false)
@@ -287,8 +287,8 @@ extension PartialFile {
 
     /// Unlocks and closes a file.
     ///
-    /// Closing the file isn't enough. A child process inherits all descriptors for a moment while it is started, and
-    /// would keep the lock.
+    /// Closing the file isn't enough, because a child process that is being started briefly inherits all descriptors,
+    /// and would keep the lock.
     static func release(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
@@ -302,9 +302,9 @@ extension PartialFile {
 
     /// Renames a file unless the new name exists; returns an `errno` value, or 0.
     ///
-    /// On most file systems, this creates a hard link, which fails if its name exists, even as a symbolic link. On file
-    /// systems without hard links, such as FAT and some network file systems, an empty file reserves the name, and is
-    /// then replaced.
+    /// On most file systems, the function creates a hard link, which fails if the new name exists, even as a symbolic
+    /// link. On file systems without hard links, such as FAT and some network file systems, an empty file reserves the
+    /// name, and is then replaced.
     static func renameWithoutReplacing(_ from: String, _ to: String) -> Int32 {
         #if canImport(Darwin)
         if renamex_np(from, to, UInt32(RENAME_EXCL)) == 0 { return 0 }

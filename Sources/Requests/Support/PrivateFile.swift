@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// Functions for files that are created with permissions for their owner only.
+/// Functions for files that only their owner can access.
 ///
 /// A file is written under a hidden, unique name in the same folder, and then renamed. Under its final name, it is
 /// therefore either complete or absent. Symbolic links are never followed, and opening a pipe doesn't block.
 package enum PrivateFile {
-    /// Writes bytes to a descriptor, and returns the number of written bytes, or the negated `errno`.
+    /// Writes bytes to a descriptor, and returns the number of bytes written, or the negated `errno`.
     package typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
     /// Writes with the system call `write`.
@@ -30,7 +30,7 @@ package enum PrivateFile {
     ///   - bytes: The bytes.
     ///   - descriptor: The descriptor.
     ///   - writer: Writes the bytes. A call may write only some of them.
-    ///   - onWrite: Called after each write, with the number of written bytes.
+    ///   - onWrite: Called after each write, with the number of bytes written.
     /// - Returns: The `errno` of the failed write, or 0.
     package static func writeAll(
         _ bytes: Data,
@@ -80,8 +80,8 @@ package enum PrivateFile {
 
     /// Reads a file.
     ///
-    /// - Returns: The content; empty if the path isn't that of a regular file, and `nil` if it is missing or can't be
-    ///   opened.
+    /// - Returns: The content; empty if the path doesn't refer to a regular file, and `nil` if it is missing or can't
+    ///   be opened.
     static func contents(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == ELOOP ? Data() : nil }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A source of random numbers, either that of the system or, for tests, a predictable one.
+/// A source of random numbers: either the system's or, for tests, a predictable source.
 ///
 /// A random source can be used from any thread.
 public struct RandomSource: RandomNumberGenerator, Sendable {
@@ -12,7 +12,7 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
         self.generate = generate
     }
 
-    /// Creates a source from a generator, such as a seeded one, which gives the same numbers in each run.
+    /// Creates a source from a generator, such as a seeded generator, which gives the same numbers in each run.
     public init(_ generator: some RandomNumberGenerator & Sendable) {
         let generator = Locked(generator)
         generate = { generator.withLock { $0.next() } }

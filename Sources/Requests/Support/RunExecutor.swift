@@ -9,9 +9,9 @@ import Foundation
 /// `waitUntilFinished` in a `Task`, no request could finish.
 ///
 /// On this executor, a task continues on the thread that resumed it, without a thread switch, if the resuming code
-/// calls ``resuming(_:)``. Only the library's own threads do, that is, those that start operations, deliver the end of
-/// a transfer, or fire timers. If any other thread resumes the task, it continues on Dispatch's global queue, which
-/// adds threads when others are blocked.
+/// calls ``resuming(_:)``. Only the library's own threads do, that is, the threads that start operations, report that a
+/// transfer has finished, or fire timers. If any other thread resumes the task, it continues on Dispatch's global
+/// queue, which adds threads when others are blocked.
 ///
 /// Before macOS 15 and iOS 18, tasks can't have a preferred executor. There, the cooperative pool runs the tasks, and
 /// callers block it at their own risk.
@@ -19,7 +19,8 @@ enum RunExecutor {
     /// Starts a task that runs on this executor.
     ///
     /// The task inherits the task-local values of the current task, if there is one.
-    // Generic, like the initializers of `Task`, because otherwise `body` would need another closure around it.
+    // The function is generic, like the initializers of `Task`, because otherwise `body` would need another closure
+    // around it.
     static func task<Success: Sendable>(
         _ priority: TaskPriority? = nil,
         _ body: sending @escaping @isolated(any) () async -> Success
@@ -70,7 +71,8 @@ private final class ResumingExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // The slot holds only one job. Other resumed jobs go to the global queue, because this job may depend on them.
+        // The slot holds only one job. Other resumed jobs go to the global queue, because the job in the slot may
+        // depend on them.
         if let slot = pthread_getspecific(jobSlotKey)?.assumingMemoryBound(to: UnownedJob?.self), slot.pointee == nil {
             slot.pointee = job
         } else {

@@ -90,7 +90,7 @@ package struct SHA256: Sendable {
         stride(from: value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    // The constants are the first 32 bits of those of SHA-512, because both come from the same prime numbers (FIPS
+    // The constants are the first 32 bits of the SHA-512 constants, because both come from the same prime numbers (FIPS
     // 180-4, 4.2.2 and 4.2.3).
     private static let constants = SHA512.constants.prefix(64).map { UInt32($0 >> 32) }
 }

@@ -5,7 +5,7 @@ import Foundation
 
 /// SHA-512 and SHA-512/256 (FIPS 180-4), for `Digest` challenges.
 ///
-/// They are implemented here because Foundation has no hash functions on Linux, and the library has no other
+/// The algorithms are implemented here because Foundation has no hash functions on Linux, and the library has no other
 /// dependency.
 package enum SHA512 {
     /// Returns the 64-byte SHA-512 digest of the bytes.

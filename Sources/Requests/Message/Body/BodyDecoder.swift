@@ -16,7 +16,7 @@ import Foundation
 /// The ``accepted`` types become the `Accept` field of the request. The `decoder` of a ``DecodableRequest`` can be any
 /// such decoder.
 public protocol BodyDecoder: SendableMetatype {
-    /// The media types that the decoder can read, the preferred type first.
+    /// The media types that the decoder can read, most preferred first.
     var accepted: [MediaType] { get }
 
     /// Decodes a value.

@@ -118,7 +118,7 @@ final class BodyPump: Sendable {
 }
 
 extension BodyPump {
-    /// The buffered bytes, whose number is limited, and the state of the reading task.
+    /// The buffered bytes, up to a maximum number, and the state of the reading task.
     private struct State: Sendable {
         typealias Waiter = UnsafeContinuation<Bool, Never>
 
@@ -165,7 +165,7 @@ extension BodyPump {
             return true
         }
 
-        /// Returns zero bytes if the body is open.
+        /// Returns `bytes(0)` if the body is open, and `later` if it is still opening.
         mutating func open() -> ReadResult {
             switch phase {
             case .new, .opening, .closed: return waitForBytes()

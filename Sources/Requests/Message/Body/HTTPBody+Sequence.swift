@@ -70,7 +70,7 @@ extension HTTPBody.Stream {
         }
     }
 
-    /// Returns the same body, but passes each chunk to a closure when it is read.
+    /// Returns a body with the same content, which passes each chunk to a closure when the chunk is read.
     ///
     /// - Parameters:
     ///   - beginning: Called before the first chunk is read, for each attempt.

@@ -20,7 +20,7 @@ extension HTTPBody {
             case chunks(@Sendable () async throws -> Read)
         }
 
-        /// The byte count of the content; `nil` if it is unknown, so that the body is sent in chunks.
+        /// The byte count of the content; `nil` if it is unknown, in which case the body is sent in chunks.
         ///
         /// If the content is shorter or longer, the request fails. With libcurl, it fails before the last byte is sent,
         /// so that the server never mistakes a part of the content for all of it.
@@ -34,8 +34,8 @@ extension HTTPBody {
         /// Creates a body that opens a new stream each time that it is sent.
         ///
         /// - Parameters:
-        ///   - length: The byte count of the stream. With `nil`, the default, or a negative count, which is an unknown
-        ///     length in Foundation, the body is sent in chunks.
+        ///   - length: The byte count of the stream. If it is `nil`, the default, or negative, as Foundation represents
+        ///     an unknown length, the body is sent in chunks.
         ///   - open: Creates the stream without opening it. Called for each attempt, on any thread.
         public init(length: Int64? = nil, opening open: @escaping @Sendable () throws -> sending InputStream) {
             self.init(length: length, isReplayable: true, opening: open)
@@ -92,7 +92,7 @@ extension HTTPBody {
             Stream(length: length, isReplayable: isReplayable, source)
         }
 
-        /// Whether the content is produced by asynchronous code, so that no thread should block on it.
+        /// Whether the content is produced by asynchronous code, in which case no thread should block on it.
         package var isAsynchronous: Bool {
             if case .chunks = source { true } else { false }
         }
@@ -142,13 +142,13 @@ extension HTTPBody {
             }
         }
 
-        /// The error of a stream that was already sent and can't be sent again.
+        /// The error that is thrown if a stream was already sent and can't be sent again.
         public struct AlreadyRead: DescribedError {
             /// The error as a sentence.
             public var description: String { "the stream of the body was sent before and can't be read again" }
         }
 
-        /// The error for content whose length isn't the announced one, or whose stream fails without an error.
+        /// The error for content that doesn't have the announced length, or whose stream fails without an error.
         static var wrongLength: InvalidValue {
             InvalidValue(.body, "isn't as long as announced, or can't be read")
         }
@@ -200,8 +200,8 @@ extension HTTPBody {
     /// - Parameters:
     ///   - data: The bytes.
     ///   - type: The media type; `application/octet-stream` by default. With `nil`, the body sets no `Content-Type`.
-    ///     This is useful for an interceptor that replaces a body with another form of it, such as a compressed one. If
-    ///     the request doesn't set the field either, some transports declare the content as a form.
+    ///     Use `nil` in an interceptor that replaces a body with another form of it, such as a compressed body. If the
+    ///     request doesn't set the field either, some transports declare the content as a form.
     /// - Returns: The body.
     public static func data(_ data: Data, type: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(.data(data), type: type)

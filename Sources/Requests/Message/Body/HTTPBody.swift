@@ -107,7 +107,7 @@ public struct HTTPBody: Sendable {
 
     /// A body without content.
     ///
-    /// It neither adds nor removes header fields, so that a `Content-Type` of the request is still sent.
+    /// The body neither adds nor removes header fields, so a `Content-Type` that the request sets is still sent.
     public static let none = HTTPBody(.none)
 
     /// The source of the bytes.
@@ -145,7 +145,7 @@ public struct HTTPBody: Sendable {
 
     /// Returns a body that is encoded at most once, by the encoder that `makeEncoder` creates.
     ///
-    /// The result of the encoding is reused, so that whoever inspects the body sees the bytes that will be sent.
+    /// The encoded content is reused, so that an interceptor that inspects the body sees the bytes that will be sent.
     func encodedOnce(using makeEncoder: MakeEncoder?) -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
         let content = Locked<Content?>(nil)
@@ -220,7 +220,7 @@ extension HTTPBody.Content: DescribedMirror {
 }
 
 extension HTTPBody.Content {
-    /// The byte count, if it is known without reading the disk.
+    /// The byte count, if it is known without accessing the disk.
     var length: Int64? {
         switch self {
         case .none: 0

@@ -38,7 +38,7 @@ extension JSONValue {
 
     /// The members of an object, as a dictionary literal with values of any `Encodable` types.
     ///
-    /// If a value is itself a literal of an object or an array, use ``Literal`` instead.
+    /// If a value is itself an object or array literal, use ``Literal`` instead.
     public typealias Members = KeyValuePairs<String, (any Encodable & Sendable)?>
 
     /// An object literal that keeps all its members, including members with the same name.
@@ -56,7 +56,8 @@ extension JSONValue {
                     )
                 }
             }
-            // Encode a dictionary rather than a keyed container, because key strategies don't change its keys.
+            // Encode a dictionary rather than a keyed container, because key strategies don't change the keys of a
+            // dictionary.
             var container = encoder.singleValueContainer()
             try container.encode(values)
         }

@@ -32,9 +32,9 @@ public enum JSONValue: Sendable, Hashable {
 
     /// The maximum nesting depth of arrays and objects, for encoding and decoding.
     ///
-    /// The limit protects not only the stack. `init(from:)` finds the type of a value by trial, and each failed trial
-    /// reports the coding path, which takes Foundation's decoder quadratic time in the depth. At the 512 levels that
-    /// Foundation allows, a few kilobytes of input took a minute.
+    /// The limit protects not only the stack. `init(from:)` finds the type of a value by trial and error. Each failed
+    /// trial reports the coding path, so Foundation's decoder takes time that is quadratic in the depth. At the 512
+    /// levels that Foundation allows, a few kilobytes of input took a minute.
     static let maximumDepth = 64
 
     /// The member of an object; `nil` if the object has no member with the name, or if the value isn't an object.
@@ -98,7 +98,8 @@ extension JSONValue: Codable {
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Double.self) {
-            // JSON has no such number, so a decoder with a strategy for non-conforming floats has converted a string.
+            // JSON has no such numbers, so the decoder must have converted a string, according to its strategy for
+            // non-conforming floats.
             guard value.isFinite else {
                 self = .string(try container.decode(String.self))
                 return
@@ -122,7 +123,8 @@ extension JSONValue: Codable {
             while !elements.isAtEnd { values.append(try elements.decode(JSONValue.self)) }
             return .array(values)
         }
-        // Decode a dictionary rather than a keyed container, because key strategies don't change its keys.
+        // Decode a dictionary rather than a keyed container, because key strategies don't change the keys of a
+        // dictionary.
         return .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
 
@@ -191,8 +193,8 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - encoder: The encoder; by default the encoder of the environment. If the environment has none, an encoder is
-    ///     used that sorts keys, so that equal values give equal bytes.
+    ///   - encoder: The encoder; by default the encoder of the environment. If the environment has none, an encoder
+    ///     that sorts keys is used, so that equal values give equal bytes.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
@@ -217,7 +219,7 @@ extension HTTPBody {
 
     /// Creates a JSON body from a nested literal, which is encoded by the encoder of the environment.
     ///
-    /// Without an encoder in the environment, an encoder is used that sorts keys. For the literal, see
+    /// If the environment has no encoder, one that sorts keys is used. For the literal, see
     /// ``json(_:encoder:)-(JSONValue.Literal,_)``.
     public static func json(_ literal: JSONValue.Literal) -> HTTPBody { json(encoding: literal, nil) }
 
@@ -231,14 +233,14 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - members: The members. If a name is repeated, the request fails with the code `encoding`.
-    ///   - encoder: The encoder; by default the encoder of the environment. If the environment has none, an encoder is
-    ///     used that sorts keys.
+    ///   - encoder: The encoder; by default the encoder of the environment. If the environment has none, an encoder
+    ///     that sorts keys is used.
     /// - Returns: The body.
     public static func json(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> HTTPBody {
         json(encoding: JSONValue.Literal(members), encoder)
     }
 
-    /// Unavailable for a literal with values of different types, and for a dictionary of any values.
+    /// Unavailable for a literal with values of different types, and for a dictionary whose values have the type `Any`.
     @available(
         *,
         unavailable,
@@ -249,7 +251,7 @@ extension HTTPBody {
     )
     public static func json(_ object: [String: Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
 
-    /// Unavailable for a literal with values of different types, and for an array of any values.
+    /// Unavailable for a literal with values of different types, and for an array whose elements have the type `Any`.
     @available(
         *,
         unavailable,

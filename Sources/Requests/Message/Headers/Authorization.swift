@@ -142,7 +142,7 @@ extension Authorization {
         /// The protection space on the server that the credentials are valid for.
         public var realm: String? { self["realm"] }
 
-        /// Parses the challenges in the value of a field, and skips invalid ones.
+        /// Parses the challenges in the value of a field, and skips invalid challenges.
         ///
         /// A challenge with an unterminated quote is invalid, and so is everything after it in the field. This way,
         /// text that a server quotes can never become a challenge. If the field is repeated, parse each value
@@ -181,8 +181,8 @@ extension Authorization {
                     token = text.isEmpty ? nil : text
                 }
             }
-            // Drop a challenge whose parameter has an unterminated quote, because it would have a different meaning
-            // without that parameter, such as its algorithm.
+            // Drop a challenge if a parameter, such as its algorithm, has an unterminated quote, because the challenge
+            // would have a different meaning without that parameter.
             var rest = unread.map { FieldScanner($0) }
             if rest?.parameter() == nil { finish() }
             return challenges

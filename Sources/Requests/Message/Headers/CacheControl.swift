@@ -59,8 +59,8 @@ extension CacheControl: HTTPField.Value {
     /// - A semicolon separates directives just like a comma, as in `private; no-store`.
     /// - A directive with an invalid argument, or with other text after it, keeps its name.
     /// - If a quote is unterminated or misplaced, or if text directly follows a closing quote, it is ambiguous which
-    ///   text is quoted. Then every restrictive directive after the first quote counts, wherever it appears, and a
-    ///   `max-age` there counts as 0.
+    ///   text is quoted. In that case, every restrictive directive after the first quote counts, wherever it appears,
+    ///   and a `max-age` there counts as 0.
     ///
     /// - Complexity: O(n) in the length of the string.
     public init(parsing text: String) {
@@ -74,7 +74,8 @@ extension CacheControl: HTTPField.Value {
         for line in lines where !read(line) { restrictions += Self.restrictions(in: line) }
         var names: Set<String> = []
         for restriction in restrictions where names.insert(restriction.name).inserted {
-            // The first of several lifetimes counts, and it may be longer, so remove it.
+            // If a lifetime is repeated, the first one counts. An existing lifetime may be longer than the restriction,
+            // so remove it.
             if restriction.argument != nil { directives.removeAll { $0.name == restriction.name } }
             // `must-understand` would permit storing the response.
             if restriction == .noStore { directives.removeAll { $0.name == "must-understand" } }
@@ -128,7 +129,7 @@ extension CacheControl: HTTPField.Value {
 
     /// Returns the value if all names are tokens and no argument contains a control character.
     ///
-    /// - Throws: ``InvalidValue`` that names the invalid directive.
+    /// - Throws: An ``InvalidValue`` that names the invalid directive.
     public func validated() throws(InvalidValue) -> CacheControl {
         for directive in directives where !directive.name.isToken || directive.argument?.isFieldValue == false {
             let reason = "of Cache-Control has an invalid directive"
@@ -147,7 +148,7 @@ extension CacheControl {
     public struct Directive: Sendable, Hashable, CustomStringConvertible {
         /// The name, in lower case.
         public let name: String
-        /// The argument, without quotes and escapes, or `nil` if the directive has none.
+        /// The unquoted, unescaped argument, or `nil` if the directive has none.
         public let argument: String?
 
         /// Creates a directive with any name, even one that only servers send, such as `Directive("immutable")`.

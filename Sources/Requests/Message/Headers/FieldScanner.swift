@@ -92,9 +92,9 @@ package struct FieldScanner {
         return quoted
     }
 
-    /// Reads parameters up to the end of the string, each of which follows a semicolon.
+    /// Reads parameters, each of which follows a semicolon, up to the end of the string.
     ///
-    /// Common errors are accepted, as browsers do: extra whitespace, or a missing quote at the end. Parameters whose
+    /// Common errors are accepted, as in browsers: extra whitespace, or a missing quote at the end. Parameters whose
     /// name isn't a token are skipped. At most 64 parameters are read, because callers compare each one with all
     /// others.
     ///
@@ -124,7 +124,7 @@ extension FieldScanner {
     /// The following lines are still parsed.
     ///
     /// - Parameters:
-    ///   - lines: The values of all fields with a name, in their order.
+    ///   - lines: The values of all fields with the same name, in their order.
     ///   - hasEscapes: Whether a backslash escapes the next character of a quoted string; true by default, but false
     ///     for entity tags.
     /// - Returns: The members, in their order.
@@ -132,10 +132,10 @@ extension FieldScanner {
         lines.flatMap { split($0, hasEscapes: hasEscapes).members }
     }
 
-    /// Returns the elements of one line of a list, including what ``members(of:hasEscapes:)`` drops, as the last
-    /// element.
+    /// Returns the elements of one line of a list; the last element includes text that ``members(of:hasEscapes:)``
+    /// drops.
     ///
-    /// Use this method if an element that can't be parsed mustn't be ignored, such as an unknown content coding.
+    /// Use this method for lists in which an element that can't be parsed must not be ignored, such as content codings.
     package static func elements(of line: String) -> [String] {
         let (members, unread) = split(line)
         return unread.map { members + [$0] } ?? members
@@ -207,7 +207,7 @@ extension FieldScanner {
 
     /// Reads a time of day, such as `08:49:37`.
     ///
-    /// Each component must have a number of digits in the given range.
+    /// The number of digits in each component must be in the given range.
     mutating func clock(digits: ClosedRange<Int> = 2...2) -> (hour: Int, minute: Int, second: Int)? {
         guard let hour: Int = number(digits), skip(":"), let minute: Int = number(digits), skip(":"),
             let second: Int = number(digits)

@@ -13,7 +13,7 @@ import Foundation
 public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible, HTTPField.Value {
     private let secondsSinceEpoch: Int64
 
-    /// Creates a value from a time, and drops the fraction of its second.
+    /// Creates a value from a time, dropping fractional seconds.
     ///
     /// Years are sent with four digits, so a time before the year 1 or after 9999 becomes the nearest possible time.
     public init(_ date: Date) {
@@ -93,7 +93,7 @@ extension FieldScanner {
 }
 
 extension CivilTime {
-    /// Returns the latest time with the same last two digits of the year that is at most fifty years in the future.
+    /// Returns the latest time at most fifty years in the future whose year has the same last two digits as this time.
     fileprivate func resolvingCentury(near now: Date) -> CivilTime {
         var (time, limit) = (self, CivilTime(secondsSinceEpoch: Int64(HTTPDate(now).date.timeIntervalSince1970)))
         limit.year += 50

@@ -5,10 +5,10 @@ import Foundation
 
 /// Fields for conditional requests and range requests (RFC 9110, 13 and 14).
 extension HTTPField {
-    /// Applies the request only if the representation matches none of the tags, as caches do for revalidation.
+    /// Applies the request only if the representation matches none of the tags; caches use this field for revalidation.
     ///
     /// Without tags, the request is applied only if the resource has no representation, so that a `PUT` can't replace
-    /// one.
+    /// an existing representation.
     public static func ifNoneMatch(_ tags: HTTPField.EntityTag...) -> HTTPField { list(.ifNoneMatch, tags) }
 
     /// Applies the request only if the representation matches one of the tags, so that it can't overwrite newer

@@ -91,7 +91,7 @@ extension HTTPField.ContentDisposition {
     ///
     /// If there are two file names, the name with a character set takes precedence (RFC 6266, 4.3), unless it is
     /// invalid. In a plain file name, escapes such as `%E6%8A%A5` and encoded words such as `=?UTF-8?B?5oql?=` (RFC
-    /// 2047) are decoded once, as browsers do. Common errors are accepted: a missing type, whitespace in an unquoted
+    /// 2047) are decoded once, as in browsers. Common errors are accepted: a missing type, whitespace in an unquoted
     /// name, or a missing quote. If a parameter is repeated, the first one is used.
     ///
     /// - Complexity: O(n) in the length of the string, and quadratic in the number of parameters, of which at most 64
@@ -144,7 +144,7 @@ extension String {
 extension String {
     /// The file name with its escapes or encoded words decoded, because some servers don't support RFC 8187.
     ///
-    /// A name without escapes or encoded words, or with invalid ones, is returned unchanged.
+    /// A name without valid escapes or encoded words is returned unchanged.
     fileprivate var decodedFileName: String { decodedWords ?? decodedEscapes ?? self }
 
     /// The name with its escapes decoded; `nil` if it has none, or if the result isn't valid UTF-8.
@@ -197,7 +197,7 @@ extension String {
         return bytes.percentDecoded()
     }
 
-    /// Decodes bytes in a character set; `nil` if it is unknown, or if the bytes are invalid.
+    /// Decodes bytes in a character set; `nil` if the character set is unknown, or if the bytes are invalid.
     fileprivate init?(_ bytes: [UInt8], charset: String) {
         switch charset.lowercasedASCII {
         case "utf-8", "utf8", "us-ascii": self.init(utf8: bytes)

@@ -29,7 +29,7 @@ extension HTTPField {
 extension HTTPField.ContentRange {
     /// Creates the range of a partial response.
     ///
-    /// Positions that no byte can have fail the message when it is built; see ``validated()``.
+    /// If no byte can have these positions, building the message throws an error; see ``validated()``.
     public init(_ positions: ClosedRange<Int64>, of total: Int64? = nil) {
         self.init(positions: positions, total: total)
     }
@@ -44,7 +44,7 @@ extension HTTPField.ContentRange: HTTPField.Value {
     /// Parses the value of a field; `nil` if it isn't a byte range, or contradicts itself.
     ///
     /// A range is invalid if its last position precedes the first, or is beyond the end of the representation (RFC
-    /// 9110, 14.4). So is a number of 2⁶³ or more. The unit is compared without regard to case.
+    /// 9110, 14.4). A number of 2⁶³ or more is invalid too. The unit is compared without regard to case.
     ///
     /// - Complexity: O(n) in the length of the string.
     public init?(parsing text: String) {

@@ -25,7 +25,7 @@ extension HTTPField {
             !isWeak && !other.isWeak && value == other.value
         }
 
-        /// Returns whether both tags identify the same meaning, as cache validation requires.
+        /// Returns whether both tags identify content with the same meaning, as cache validation requires.
         public func isWeaklyEqual(to other: EntityTag) -> Bool {
             value == other.value
         }
@@ -39,7 +39,7 @@ extension HTTPField {
 }
 
 extension HTTPField.EntityTag: HTTPField.Value {
-    /// Parses a tag; `nil` if the string isn't one.
+    /// Parses a tag; `nil` if the string isn't a tag.
     ///
     /// Tags without quotes, which some servers send, are accepted.
     public init?(parsing text: String) {
@@ -55,7 +55,7 @@ extension HTTPField.EntityTag: HTTPField.Value {
         guard isValid else { return nil }
     }
 
-    /// Parses the tags in the value of an `If-Match` or `If-None-Match` field, and skips invalid ones.
+    /// Parses the tags in the value of an `If-Match` or `If-None-Match` field, and skips invalid tags.
     ///
     /// - Complexity: O(n) in the length of the string.
     public static func list(parsing text: String) -> [HTTPField.EntityTag] {

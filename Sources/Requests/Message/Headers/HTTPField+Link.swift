@@ -46,7 +46,7 @@ extension HTTPField {
         /// A user and a password in the target are removed, because the server has chosen them.
         public var url: URL? { URL(reference: target, of: base) }
 
-        /// Whether the link belongs to the response, and not to another resource that its `anchor` specifies.
+        /// Whether the link belongs to the response, rather than to another resource that its `anchor` specifies.
         public var isOfResponse: Bool {
             guard let anchor = self[parameter: "anchor"], !anchor.isEmpty else { return true }
             guard let base, let context = URL(reference: anchor, of: base) else { return false }
@@ -66,11 +66,12 @@ extension HTTPField {
 // MARK: - Parsing
 
 extension HTTPField.Link {
-    /// Parses the links in all `Link` fields of a response; text that isn't a link ends its field (RFC 8288, B.2).
+    /// Parses the links in all `Link` fields of a response, each field up to the first text that isn't a link (RFC
+    /// 8288, B.2).
     ///
-    /// A field also ends at a link with an unterminated quote, or with text directly after a closing quote, which means
-    /// that an earlier quote is missing. This way, text that a server quotes can never become a link. If a parameter is
-    /// repeated, the first one is used.
+    /// Parsing of a field also stops at a link with an unterminated quote, or with text directly after a closing quote,
+    /// which means that an earlier quote is missing. This way, text that a server quotes can never become a link. If a
+    /// parameter is repeated, the first one is used.
     ///
     /// - Parameters:
     ///   - values: The values of the fields, in their order.

@@ -10,7 +10,7 @@ extension HTTPField {
     /// extension HTTPField.Name { static let requestID: Self = "X-Request-ID" }
     /// ```
     public struct Name: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name in its original spelling, in which it is sent.
+        /// The name in its original spelling, as it is sent.
         public let rawValue: String
         /// Whether the caller has declared the field's values as secret.
         let isMarkedSecret: Bool
@@ -23,7 +23,7 @@ extension HTTPField {
         /// - Parameters:
         ///   - rawValue: The name.
         ///   - isSensitive: Whether the field's values are secret, even if the name alone doesn't make them
-        ///     ``isSensitive``. It doesn't affect whether names are equal.
+        ///     ``isSensitive``. The parameter doesn't affect whether names are equal.
         public init(_ rawValue: String, isSensitive: Bool = false) {
             self.rawValue = rawValue
             isMarkedSecret = isSensitive
@@ -69,14 +69,14 @@ extension HTTPField.Name: Comparable {
 }
 
 extension HTTPField.Name {
-    /// Whether the value of the field is secret, so that descriptions don't show it.
+    /// Whether the value of the field is secret, and therefore hidden in descriptions.
     ///
     /// A name is sensitive if it was created with `isSensitive`, or if it contains a word for secrets, such as
     /// `Cookie`, `X-Vault-Token` or `X-Token-V2`. The article *Observing requests* lists the words. Names that end with
     /// `Key` are sensitive too, except those for public keys, caching and idempotency. A secret that was shown or sent
     /// can't be taken back, so names that merely sound secret are treated as sensitive.
     ///
-    /// Other names aren't recognized, except for some well-known ones such as `X-Honeycomb-Team`. Add yours to
+    /// Other names aren't recognized, except for some well-known names such as `X-Honeycomb-Team`. Add yours to
     /// `sensitiveHeaders` of the client or the request.
     ///
     /// - Complexity: O(n).
@@ -96,7 +96,7 @@ extension HTTPField.Name {
         "Cookie2", "API-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
     ]
 
-    /// Fields with credentials for well-known APIs, whose names don't reveal that.
+    /// Fields of well-known APIs that contain credentials, although their names don't suggest it.
     private static let wellKnownCredentials: Set<Self> = [
         "AccessLicenseNumber", "BoxApi", "CST", "Jenkins-Crumb", "Plaid-Verification", "SEC", "X-2FA-Approval",
         "X-Amzn-Oidc-Data", "X-EBAY-API-CERT-NAME", "X-Firebase-AppCheck", "X-HA-Access", "X-Honeycomb-Team",
@@ -112,10 +112,11 @@ extension HTTPField.Name {
         "x-amz-server-side-encryption-customer-key-MD5", "x-ms-encryption-key-sha256",
     ]
 
-    /// Whether the field has a single value, so that it must not be repeated, and repeated values must not be joined.
+    /// Whether the field has a single value, and therefore must neither be repeated nor have its repeated values
+    /// joined.
     ///
-    /// `Content-Length` and `Host` aren't included, because attackers repeat them for request smuggling, and that must
-    /// be detected.
+    /// `Content-Length` and `Host` aren't included, because attackers repeat them for request smuggling, and such a
+    /// repetition must be detected.
     var isSingleton: Bool { Self.singletons.contains(self) }
 
     private static let singletons: Set<Self> = [
@@ -180,7 +181,7 @@ extension HTTPField.Name {
     public static let from: Self = "From"
     /// The requested host and port.
     public static let host: Self = "Host"
-    /// A key that makes the server treat a repeated request as the same one.
+    /// A key that makes the server treat a repeated request as the same request.
     public static let idempotencyKey: Self = "Idempotency-Key"
     /// Applies the request only if the representation matches one of these tags.
     public static let ifMatch: Self = "If-Match"

@@ -6,7 +6,7 @@ extension HTTPField {
     struct Provenance: Sendable {
         /// The code that set the field.
         enum Source: Sendable {
-            /// The field was set since the engine passed the request on, by code that isn't known yet.
+            /// The field was set after the engine passed the request on, by code that hasn't been identified yet.
             case unattributed
             /// The caller set the field on the request itself. It stays if an interceptor changes the URL.
             case caller
@@ -59,7 +59,7 @@ extension HTTPField.Name {
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .host,
     ]
 
-    /// Whether a field with this name reveals nothing about the user, so that any origin may receive it.
+    /// Whether a field with this name reveals nothing about the user, and so may be sent to any origin.
     fileprivate var isSafeCrossOrigin: Bool {
         Self.safeCrossOrigin.contains(self) || self == .accept || hasPrefix("accept-") || hasPrefix("if-")
             || isAboutContent
@@ -108,10 +108,10 @@ extension HTTPHeaders {
         return removed.names
     }
 
-    /// Whether any field was set since the engine passed the request on.
+    /// Whether any field was set after the engine passed the request on.
     var hasUnattributedFields: Bool { contains { $0.provenance.source == .unattributed } }
 
-    /// Attributes the fields that were set since the engine passed the request on.
+    /// Attributes the fields that were set after the engine passed the request on.
     ///
     /// - Complexity: O(n) in the number of fields; nothing is copied if there are none.
     mutating func attribute(to source: HTTPField.Provenance.Source) {

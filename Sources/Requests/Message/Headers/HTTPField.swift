@@ -16,7 +16,7 @@ import Foundation
 /// ```
 ///
 /// Creating a field doesn't validate it, because subscripts and literals can't throw. Building the request does, and
-/// throws an error that names the part that is invalid. Nothing is silently dropped, and nothing invalid is sent.
+/// throws an error that names the invalid part. Nothing is silently dropped, and nothing invalid is sent.
 public struct HTTPField: Sendable, Hashable, DescribedMirror {
     /// The name, compared without regard to case.
     public var name: Name
@@ -87,33 +87,33 @@ public struct HTTPField: Sendable, Hashable, DescribedMirror {
 
 /// Common fields, created from typed values.
 extension HTTPField {
-    /// Creates a `Content-Type` field, with the media type of the content.
+    /// Creates a `Content-Type` field with the media type of the content.
     public static func contentType(_ type: MediaType) -> HTTPField { HTTPField(.contentType, type) }
 
-    /// Creates a `Content-Disposition` field, with the presentation of the content and a suggested file name.
+    /// Creates a `Content-Disposition` field with the presentation of the content and a suggested file name.
     public static func contentDisposition(_ disposition: HTTPField.ContentDisposition) -> HTTPField {
         HTTPField(.contentDisposition, disposition)
     }
 
-    /// Creates a `Content-Length` field, with the length of the content in bytes.
+    /// Creates a `Content-Length` field with the length of the content in bytes.
     ///
     /// Requests don't need this field. The library knows the length of the body, and rejects any other value.
     public static func contentLength(_ length: Int64) -> HTTPField { HTTPField(.contentLength, length) }
 
-    /// Creates an `Authorization` field, with the caller's credentials.
+    /// Creates an `Authorization` field with the given credentials.
     public static func authorization(_ authorization: Authorization) -> HTTPField {
         HTTPField(.authorization, authorization)
     }
 
-    /// Creates a `Proxy-Authorization` field, with the credentials for a proxy.
+    /// Creates a `Proxy-Authorization` field with the given credentials for a proxy.
     public static func proxyAuthorization(_ authorization: Authorization) -> HTTPField {
         HTTPField(.proxyAuthorization, authorization)
     }
 
-    /// Creates an `X-API-Key` field, with the caller's key.
+    /// Creates an `X-API-Key` field with the given API key.
     public static func apiKey(_ key: String) -> HTTPField { HTTPField(.apiKey, key) }
 
-    /// Creates a `User-Agent` field, with the program that makes the request, such as `Recipes/2.1`.
+    /// Creates a `User-Agent` field that names the program that makes the request, such as `Recipes/2.1`.
     public static func userAgent(_ userAgent: String) -> HTTPField { HTTPField(.userAgent, userAgent) }
 
     /// Creates a `Cache-Control` field, with the caching directives of the message.
@@ -133,7 +133,7 @@ extension HTTPField {
         return HTTPField(.cookie, value, flaw: cookies.lazy.compactMap(\.flaw).first)
     }
 
-    /// Creates an `Idempotency-Key` field, by which a server recognizes a repeated request; with a new key by default.
+    /// Creates an `Idempotency-Key` field, by which a server recognizes a repeated request; the default is a new key.
     ///
     /// Retries send the same key, so create a new field for each action that must happen only once.
     public static func idempotencyKey(_ key: String = UUID().uuidString) -> HTTPField {
@@ -148,7 +148,7 @@ extension HTTPField {
     public struct Parameter: Sendable, CustomStringConvertible {
         /// The name, compared without regard to case.
         public var name: String
-        /// The value, without quotes and escapes.
+        /// The unquoted, unescaped value.
         public var value: String
 
         /// Creates a parameter.
@@ -169,7 +169,7 @@ extension HTTPField.Parameter: Hashable {
         return lhs.isCharset ? lhs.value.equalsIgnoringASCIICase(rhs.value) : lhs.value == rhs.value
     }
 
-    /// Hashes the parameter in a way that is consistent with the comparison.
+    /// Hashes the parameter consistently with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name.lowercasedASCII)
         hasher.combine(isCharset ? value.lowercasedASCII : value)
@@ -243,7 +243,7 @@ extension HTTPField {
         ///
         /// The default implementation throws an error if ``rawValue`` contains a control character.
         ///
-        /// - Throws: ``InvalidValue`` that names the invalid part.
+        /// - Throws: An ``InvalidValue`` that names the invalid part.
         func validated() throws(InvalidValue) -> Self
     }
 }

@@ -60,7 +60,8 @@ enum RunningProgram {
 
     /// The operating system and its version.
     ///
-    /// On Linux the version is omitted, because the version of the kernel would tell attackers what is unpatched.
+    /// On Linux the version is omitted, because the kernel version would tell attackers which vulnerabilities are
+    /// unpatched.
     private static var system: String {
         #if os(Linux)
         systemName

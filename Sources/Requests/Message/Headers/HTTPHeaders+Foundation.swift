@@ -6,7 +6,7 @@ import Foundation
 extension URLRequest {
     /// The header fields, in alphabetical order, because Foundation loses their order and joins repeated fields.
     ///
-    /// Invalid fields aren't dropped here, but fail the request when this library runs it.
+    /// Invalid fields aren't dropped here, but make the request fail when this library runs it.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(allHTTPHeaderFields ?? [:]) }
         set { allHTTPHeaderFields = newValue.dictionary }
@@ -43,7 +43,7 @@ extension HTTPHeaders {
         )
     }
 
-    /// Creates headers from the fields with one name in a Foundation response.
+    /// Creates headers from only those fields of a Foundation response that have the given name.
     init(_ response: HTTPURLResponse, only name: HTTPField.Name) {
         self.init(response.value(forHTTPHeaderField: name.rawValue).map { Self.fields(name, $0) } ?? [])
     }

@@ -11,8 +11,8 @@ extension HTTPHeaders {
     ///
     /// - Parameters:
     ///   - bytes: The head.
-    ///   - requestedName: The name of the only fields to parse; `nil`, the default, parses all. Not creating strings
-    ///     for other fields saves most of the time.
+    ///   - requestedName: The name of the only fields to parse; `nil`, the default, parses all. Parsing only one field
+    ///     saves most of the time, because no strings are created for the others.
     /// - Complexity: O(n) in the number of bytes.
     init(rawHead bytes: [UInt8], only requestedName: HTTPField.Name? = nil) {
         var fields: [HTTPField] = []
@@ -31,7 +31,7 @@ extension HTTPHeaders {
                     let value = String(fieldText: line.part(colon + 1..<line.count))
                     fields.append(HTTPField(HTTPField.Name(String(lenient: name)), value))
                 } else {
-                    // A continuation of a malformed line belongs to that line, and not to the field before it.
+                    // A continuation of a malformed line belongs to that line, rather than to the field before it.
                     keepsContinuation = false
                 }
             }

@@ -45,7 +45,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     public subscript(name: HTTPField.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
-            // Almost every field occurs only once, and then no array is allocated.
+            // Avoid allocating an array, because almost every field occurs only once.
             guard fields[(first + 1)...].contains(where: { $0.name == name }), !name.isSingleton else {
                 return fields[first].value
             }
@@ -88,12 +88,12 @@ public struct HTTPHeaders: Sendable, Hashable {
         fields.append(field)
     }
 
-    /// Replaces all fields with this name by a single one, at the position of the first.
+    /// Replaces all fields that have this name with a single field, at the position of the first.
     public mutating func set(_ value: String, for name: HTTPField.Name) {
         set(HTTPField(name, value))
     }
 
-    /// Replaces all fields that have the same name by this field, at the position of the first.
+    /// Replaces all fields that have the same name with this field, at the position of the first.
     ///
     /// If one of the replaced fields is marked as secret, the new field is secret too; see
     /// ``HTTPField/Name/isSensitive``.
@@ -148,7 +148,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         return fields.filter { $0.name.isSensitive || marked.contains($0.name) }
     }
 
-    /// Merges other headers into these; each of their names replaces all fields with that name here.
+    /// Merges other headers into these; the other fields replace all existing fields with the same names.
     ///
     /// A name that is marked as secret stays secret with its new value.
     public mutating func merge(_ other: HTTPHeaders) {
@@ -216,7 +216,7 @@ extension HTTPHeaders: CustomStringConvertible {
 // MARK: - Content
 
 extension HTTPHeaders {
-    /// Whether the content has a coding such as compression, so that its length differs from that of the decoded
+    /// Whether the content has a coding such as compression, in which case its length differs from that of the decoded
     /// content.
     package var isEncoded: Bool {
         self[values: .contentEncoding].contains {
@@ -273,7 +273,7 @@ extension HTTPHeaders {
 // MARK: - Secrets
 
 extension HTTPHeaders {
-    /// Marks the fields that aren't in the given headers as secret.
+    /// Marks as secret the fields that the given headers don't contain.
     mutating func markSecrets(addedTo headers: HTTPHeaders) {
         let known = Set(headers)
         markSecrets(Set(lazy.filter { !known.contains($0) }.map(\.name)))

@@ -26,7 +26,7 @@ public struct SetCookie: Sendable, Hashable {
     public var name: String
     /// The value, verbatim.
     public var value: String
-    /// The domain that receives the cookie, including its subdomains, in lower case; `nil` for only the host.
+    /// The domain that receives the cookie, including its subdomains, in lower case; `nil` means the host only.
     public var domain: String?
     /// The path prefix for which the cookie is sent; `nil` uses the default path of the request.
     public var path: String?
@@ -43,7 +43,7 @@ public struct SetCookie: Sendable, Hashable {
     /// Whether cross-site requests include the cookie; `nil` if the field doesn't specify it.
     public var sameSite: SameSite?
 
-    /// Creates a session cookie for only the host.
+    /// Creates a session cookie that is sent only to the host that set it.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -189,8 +189,8 @@ extension CivilTime {
         var (clock, day, month, year): ((hour: Int, minute: Int, second: Int)?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: ASCIISet.cookieDateDelimiters.contains) {
             let scanner = FieldScanner(Substring(token))
-            /// Reads a part at the beginning of the token, unless it has already been read. The rest of the token is
-            /// ignored.
+            /// Reads a part at the beginning of the token, unless that part has already been read. The rest of the
+            /// token is ignored.
             func read<Part>(_ part: inout Part?, _ read: (inout FieldScanner) -> Part?) -> Bool {
                 guard part == nil else { return false }
                 var scanner = scanner
@@ -231,7 +231,7 @@ public struct Cookie: Sendable, Hashable {
         self.value = value
     }
 
-    /// Parses the cookies in the value of a `Cookie` field, and skips invalid ones.
+    /// Parses the cookies in the value of a `Cookie` field, and skips invalid cookies.
     ///
     /// - Complexity: O(n) in the length of the string.
     public static func list(parsing text: String) -> [Cookie] {

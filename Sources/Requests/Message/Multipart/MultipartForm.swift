@@ -38,9 +38,9 @@ public struct MultipartForm: Sendable {
 
     /// Creates a form without parts, with the given boundary.
     ///
-    /// The content must not contain the boundary, because a receiver would find the wrong parts. The library doesn't
-    /// search the content for the boundary. If others choose the content, use the random boundary, which they can't
-    /// guess.
+    /// The content must not contain the boundary, because a receiver would split the form in the wrong place. The
+    /// library doesn't search the content for the boundary. If the content comes from someone else, use the random
+    /// boundary, which can't be guessed.
     ///
     /// - Parameters:
     ///   - boundary: The boundary, with 1 to 70 letters, digits and characters of `'()+_,-./:=? `, and no space at the
@@ -51,7 +51,7 @@ public struct MultipartForm: Sendable {
         self.boundary = boundary
     }
 
-    /// Adds a text field in the form that browsers send, that is, in UTF-8 and without a media type.
+    /// Adds a text field as browsers send it, that is, in UTF-8 and without a media type.
     ///
     /// - Parameters:
     ///   - text: The value.
@@ -194,7 +194,7 @@ extension MultipartForm.Part {
 }
 
 extension String {
-    /// Returns the name of a field or file in the form that browsers send (WHATWG HTML, 4.10.21.8).
+    /// Returns the name of a field or file as browsers send it (WHATWG HTML, 4.10.21.8).
     ///
     /// The name is sent in UTF-8. Quotes and line breaks, which would end the name, are percent-encoded.
     ///
@@ -302,7 +302,7 @@ extension URL {
     /// The resource values of `URL` aren't used, because they are cached, and may contain the previous size of a
     /// changed file.
     ///
-    /// - Throws: ``InvalidValue`` unless the URL is that of a readable regular file. Opening a pipe or a device could
+    /// - Throws: ``InvalidValue`` unless the URL refers to a readable regular file. Opening a pipe or a device could
     ///   block, and Foundation never stops reading a directory.
     func fileSize() throws(InvalidValue) -> Int64 {
         var status = stat()

@@ -39,7 +39,7 @@ public struct Query: Sendable, Hashable {
 
     /// The value of the first item with the name; `nil` if there is no such item, or if it has no value.
     ///
-    /// Setting a value replaces all items with the name by a single item. Setting `nil` removes them.
+    /// Setting a value replaces all items that have the name with a single item. Setting `nil` removes them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -79,15 +79,15 @@ public struct Query: Sendable, Hashable {
 
     /// Appends the items of another query, in their order.
     ///
-    /// The query keeps its ``spaces`` setting. Only an empty query adopts the setting of the other one.
+    /// The query keeps its ``spaces`` setting. Only an empty query adopts the setting of the other query.
     public mutating func append(contentsOf query: Query) {
         if isEmpty, !query.isEmpty { spaces = query.spaces }
         items.append(contentsOf: query.items)
     }
 
-    /// Replaces all items with the name by a single item, at the position of the first of them.
+    /// Replaces all items that have the name with a single item, at the position of the first of them.
     ///
-    /// If there is no such item, a new one is appended.
+    /// If there is no such item, a new item is appended.
     ///
     /// - Parameters:
     ///   - value: The value; `nil` for a name without a value.
@@ -205,8 +205,8 @@ extension Query {
     /// Creates a query by parsing the percent-encoded query of a URL, without its `?`.
     ///
     /// Parsing never fails. A `%` that isn't followed by two hexadecimal digits is kept, invalid UTF-8 becomes U+FFFD,
-    /// and an empty item, such as between two `&`, is skipped. Parsing the output of ``percentEncoded`` gives the same
-    /// items.
+    /// and an empty item, such as the one in `a&&b`, is skipped. Parsing the output of ``percentEncoded`` gives the
+    /// same items.
     ///
     /// - Parameters:
     ///   - text: The query.

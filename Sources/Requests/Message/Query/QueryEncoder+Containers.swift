@@ -23,7 +23,7 @@ extension QueryEncoder {
         InvalidValue(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
     }
 
-    /// An encoder that encodes one value to a node, and is also its own single-value container.
+    /// An encoder that encodes one value into a node, and is also its own single-value container.
     struct NodeEncoder: Encoder, SingleValueEncodingContainer {
         let session: Session
         let node: Node
@@ -103,8 +103,8 @@ extension QueryEncoder {
             if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
         }
 
-        // The default implementations encode nothing for `nil`, but here, the options decide. The protocol has a
-        // separate requirement for each type.
+        // The default implementations encode nothing for `nil`, but in this encoder, an option determines how `nil` is
+        // encoded. The protocol has a separate requirement for each type.
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             try encodeOptional(value, forKey: key)
         }

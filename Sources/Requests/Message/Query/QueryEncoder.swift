@@ -273,7 +273,7 @@ extension QueryEncoder {
 extension QueryEncoder {
     /// Returns the string form of a value whose type is known only at run time, and which may be an `NSNumber`.
     ///
-    /// - Returns: The string, or `nil` if the value has no string form, so that it must be encoded.
+    /// - Returns: The string, or `nil` if the value has no string form and must be encoded.
     func text(ofUntyped value: Any, at path: [any CodingKey]) throws -> String? {
         if let optional = value as? any AnyOptional {
             return try optional.wrapped.flatMap { try text(ofUntyped: $0, at: path) }
@@ -286,7 +286,7 @@ extension QueryEncoder {
         return number.doubleValue.isFinite ? number.stringValue : try text(ofNumber: number.doubleValue, at: path)
     }
 
-    /// Returns the string form of a value, or `nil` if it has none, so that it must be encoded.
+    /// Returns the string form of a value, or `nil` if it has none and must be encoded.
     func text(of value: Any, at path: [any CodingKey]) throws -> String? {
         switch value {
         case let value as String: value
@@ -345,8 +345,8 @@ extension NSNumber {
         #if canImport(Darwin)
         CFGetTypeID(self) == CFBooleanGetTypeID()
         #else
-        // The `objCType` can't be used, because a small number may have the same type. However, there are only two
-        // objects for Boolean values.
+        // The `objCType` can't be used, because a small number may have the same type as a Boolean value. However, only
+        // two objects represent Boolean values, so compare the object with them.
         self === NSNumber(value: true) || self === NSNumber(value: false)
         #endif
     }

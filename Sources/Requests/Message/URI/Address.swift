@@ -36,7 +36,7 @@ enum Address: Sendable {
         URL(lenient: text).map(Address.url) ?? .invalid(InvalidValue(.url, "isn't an address", excerpt: text))
     }
 
-    /// Creates an address from a path; if the path is invalid, the address has its error.
+    /// Creates an address from a path; if the path is invalid, the address contains the error of the path.
     init(_ path: HTTPRequest.Path) {
         self = path.failure.map(Address.invalid) ?? Address(path.text)
     }
@@ -53,7 +53,7 @@ enum Address: Sendable {
     /// Returns the reference in a form that is always parsed as a path.
     ///
     /// Multiple leading slashes become one, because two would begin an authority. If the first segment contains a
-    /// colon, `./` is prepended, because the segment would be parsed as a scheme.
+    /// colon, `./` is prepended, because otherwise the segment would be parsed as a scheme.
     private static func pathReference(of reference: String) -> String {
         guard reference.isEmpty || reference.hasPrefix("/") else {
             return reference.hasColonInFirstSegment ? "./" + reference : reference
@@ -66,7 +66,7 @@ enum Address: Sendable {
 }
 
 extension Address: CustomReflectable {
-    /// A mirror of the URL without credentials and query, so that `dump` shows no more than the request's description.
+    /// A mirror of the URL without credentials or query, so that `dump` shows no more than the request's description.
     var customMirror: Mirror {
         Mirror(self, children: ["url": url.redactedDescription])
     }
@@ -120,7 +120,7 @@ struct AddressParts {
         return (scheme, authority, path, query)
     }
 
-    /// The URL without scheme and authority, that is, the unchanged path, query and fragment.
+    /// The URL without its scheme and authority, that is, the unchanged path, query and fragment.
     var reference: String { String(rest) }
 }
 
@@ -167,7 +167,7 @@ extension String {
 }
 
 extension AddressParts {
-    /// The host, without credentials and port.
+    /// The host, without credentials or port.
     fileprivate var host: Substring {
         let bytes = authority.utf8
         let start = bytes.lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? bytes.startIndex

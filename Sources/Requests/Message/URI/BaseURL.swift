@@ -35,14 +35,14 @@ struct BaseURL: Sendable {
     /// Returns the base URL with a path and query parameters appended.
     ///
     /// Scheme, host and port are always those of the base URL, whatever the path contains. The credentials, path and
-    /// query of the base URL are kept. Exactly one slash separates its path from the appended one, and an empty path
+    /// query of the base URL are kept. Exactly one slash separates its path from the appended path, and an empty path
     /// adds no slash. The result's query consists of the base URL's query, `inherited`, the reference's query and
     /// `query`, in this order. Fragments are removed, because they are never sent.
     ///
     /// - Parameters:
     ///   - reference: A path, optionally followed by `?` and a query; escaped characters stay escaped.
     ///   - inherited: The parameters to append to the query of the base URL.
-    ///   - query: The parameters to append to all others.
+    ///   - query: The parameters to append after all others.
     /// - Returns: The absolute URL.
     /// - Throws: ``InvalidValue`` if the base URL has no host, or if the path has a `..` segment.
     /// - Complexity: O(n) in the length of the URL.
@@ -76,8 +76,8 @@ struct BaseURL: Sendable {
             let joinedQuery = queries.filter { !$0.isEmpty }.joined(separator: "&")
             if !joinedQuery.isEmpty { address += "?" + joinedQuery }
         }
-        // The URL begins with the scheme, credentials, host and port of the base URL. The check of the host is a
-        // precaution: if `URL` ever parsed another host, the credentials must not be sent to it.
+        // The URL begins with the scheme, credentials, host and port of the base URL. Checking the host is a
+        // precaution: if `URL` ever parsed a different host from it, the credentials must not be sent to that host.
         guard let url = URL(string: address), url.host(percentEncoded: true) == parts.host else {
             throw InvalidValue(.url, "can't be joined to its base", excerpt: encodedPath)
         }
@@ -86,7 +86,7 @@ struct BaseURL: Sendable {
 }
 
 extension BaseURL: CustomReflectable {
-    /// A mirror of the URL without credentials and query.
+    /// A mirror of the URL without credentials or query.
     var customMirror: Mirror { Mirror(self, children: ["url": url.redactedDescription]) }
 }
 

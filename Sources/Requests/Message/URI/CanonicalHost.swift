@@ -11,7 +11,7 @@ extension String {
     /// - The canonical form of an IP address has no brackets. For example, it is `127.0.0.1` for `127.1`, `0x7f000001`
     ///   and `[::ffff:127.0.0.1]`, because they all address the same host.
     ///
-    /// Origins, cookies, pins and the exceptions of proxies are all compared by this form.
+    /// Origins, cookies, pins and proxy exceptions are all compared in this form.
     var canonicalHost: String {
         var host = wireHost.lowercased()[...]
         if host.utf8.last == UInt8(ascii: ".") { host = host.dropLast() }

@@ -28,8 +28,8 @@ extension HTTPRequest {
     /// - A value that makes a segment `.` or `..`, because the path would lead to another resource.
     /// - An empty value that makes an empty segment. For example, `Delete<Void>("users/\(id)")` with an empty `id`
     ///   would delete all users.
-    /// - A value in the host, unless it is the port or an entire label of the host, that is, letters, digits and
-    ///   hyphens between dots. Use the host as the base URL instead, or write `\(raw:)`.
+    /// - A value in the host or port, unless it is the entire port or an entire label of the host, that is, letters,
+    ///   digits and hyphens between dots. Use the host as the base URL instead, or write `\(raw:)`.
     ///
     /// A `String` that isn't a literal doesn't compile. Interpolate it in a literal: `"\(name)"` for one segment, or
     /// `"\(raw: path)"` for a path.
@@ -117,9 +117,9 @@ extension HTTPRequest.Path: ExpressibleByStringInterpolation {
             append(value: value.rawValue.queryValue)
         }
 
-        /// Appends a URL, which is the base of the path at the beginning of the literal, and is escaped elsewhere.
+        /// Appends a URL, which at the beginning of the literal is the base of the path.
         ///
-        /// The base is appended unchanged.
+        /// The base is appended unchanged. Elsewhere, the URL is escaped.
         public mutating func appendInterpolation(_ url: URL) {
             guard text.isEmpty else { return append(value: url.absoluteString) }
             append(raw: url.absoluteString)
@@ -220,7 +220,7 @@ extension [UInt8] {
 extension String {
     /// Returns the string, escaped as one segment of a path.
     ///
-    /// All characters except unreserved ones are escaped. Neither a `/` nor a `?` nor a `%2F` in the string can
+    /// All characters except unreserved characters are escaped. Neither a `/` nor a `?` nor a `%2F` in the string can
     /// therefore change the structure of the URL.
     ///
     /// - Throws: ``InvalidValue`` for `.` and `..`, which change the path even if they are escaped (RFC 3986, 6.2.2.2).
@@ -237,7 +237,7 @@ extension String {
     ///
     /// Slashes and each `%XX` are kept. Characters that would end the path are escaped.
     ///
-    /// - Throws: ``InvalidValue`` for a `..` segment, even an escaped one, because it would lead out of the base URL.
+    /// - Throws: ``InvalidValue`` for a `..` segment, escaped or not, because it would lead out of the base URL.
     ///   Escaped slashes and backslashes separate segments here, too, because some servers treat them as slashes. A `.`
     ///   segment isn't an error.
     /// - Complexity: O(n) in the length of the string.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 extension URITemplate {
-    /// Replaces the expressions of the template by the values of their variables.
+    /// Replaces the expressions of the template with the values of their variables.
     ///
     /// A variable without a value, or with an empty list, is omitted together with its separator, but an empty string
     /// isn't (RFC 6570, 2.3 and 3.2). The output has no control characters, whatever the values contain. Only in `{+x}`
@@ -111,7 +111,7 @@ extension URITemplate.Operator {
 // MARK: - Authority
 
 extension URITemplate {
-    /// Whether the host that the template specifies is safe from changes by the values of variables.
+    /// Whether no value of a variable can change the host that the template specifies.
     ///
     /// A variable may be the entire authority, may precede the literal end of the host, as in `{tenant}.example.com`,
     /// or may be a part of the credentials before a literal `@`. Values of `{x}` are safe there, because delimiters in

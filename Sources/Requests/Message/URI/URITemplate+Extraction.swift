@@ -27,7 +27,7 @@ extension URITemplate {
     /// - Returns: The values by name; `nil` if the URL doesn't match, if the template is malformed, or if the `%XX` of
     ///   the URL aren't valid UTF-8.
     /// - Complexity: O(n · m) in the lengths of the URL and the template, unless many values match. The number of steps
-    ///   is limited, so that the result may be `nil` for a URL with too many possible matches.
+    ///   is limited, so the result may be `nil` for a URL with too many possible matches.
     public func extract(from address: String) -> [String: Value]? {
         guard case .success(let parts) = parts, parts.allSatisfy(\.isLevel3) else { return nil }
         // Normalize the URL first, because "%2f" and "%2F" are equivalent, and so are "é" and "%C3%A9".
@@ -40,7 +40,7 @@ extension URITemplate {
     /// A template for a path, such as `/users/{id}`, therefore also matches an absolute URL. For the rules, see
     /// ``extract(from:)-swift.method``.
     ///
-    /// - Returns: The values by name, or `nil` if neither the URL nor its part matches.
+    /// - Returns: The values by name, or `nil` if neither the entire URL nor the part after its authority matches.
     /// - Complexity: The same as for ``extract(from:)-swift.method``.
     public func extract(from url: URL) -> [String: Value]? {
         let address = url.absoluteString
@@ -50,7 +50,7 @@ extension URITemplate {
 
 /// Matches a template against a URL from left to right, with backtracking.
 ///
-/// If several values are possible for a variable, the preferred one is tried first.
+/// If several values are possible for a variable, the preferred value is tried first.
 private struct Matcher {
     /// A matched variable, that is, its position in the template and the range of its value in the URL.
     struct Capture {
@@ -65,7 +65,7 @@ private struct Matcher {
     /// The number of values that may still be tried, because adjacent variables may have too many possible matches.
     var stepsLeft = 100_000
 
-    /// Matches the parts that start at an index against the part of the URL that starts at a position.
+    /// Matches the template's parts from index `part` on against the rest of the URL from `position` on.
     ///
     /// - Returns: The values of all variables, or `nil` if the parts don't match.
     mutating func match(part: Int, at position: Int) -> [String: URITemplate.Value]? {
@@ -146,7 +146,7 @@ private struct Matcher {
         for (number, capture) in captures.enumerated() {
             guard case .expression(let expression) = parts[capture.part] else { continue }
             let kind = expression.kind
-            // An empty value can't be distinguished from an undefined one, unless a later variable of its expression
+            // An empty value can't be distinguished from an undefined value, unless a later variable of its expression
             // has a value.
             let mayBeUndefined = capture.value.isEmpty && capture.variable == 0 && kind.first.isEmpty
             if mayBeUndefined, captures.dropFirst(number + 1).first?.part != capture.part { continue }

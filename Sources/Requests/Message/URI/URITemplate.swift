@@ -80,7 +80,7 @@ extension URITemplate {
         ///
         /// Names without a value are omitted. If no pairs remain, the value is the same as ``undefined``.
         case pairs(Query)
-        /// No value, so that the expansion omits the variable.
+        /// No value, so the expansion omits the variable.
         case undefined
 
         /// Creates a value from any ``ValueConvertible`` value; `nil` becomes ``undefined``.
@@ -134,7 +134,7 @@ extension URITemplate {
 }
 
 extension URITemplate.ValueConvertible where Self == Query {
-    /// Returns pairs in the given order, whereas a dictionary would be sorted by its keys.
+    /// Returns a value whose pairs expand in the given order, whereas a dictionary would be sorted by its keys.
     ///
     /// ```swift
     /// let template: URITemplate = "/map{?corner*}"

@@ -27,8 +27,8 @@ extension URL {
 
     /// Resolves a URL that a server sent, absolute or relative to another URL (RFC 3986, 5).
     ///
-    /// The result is `nil` unless it is an `http` or `https` URL with a host, and without control characters. A user
-    /// name and a password are removed, because they are the server's choice and not the caller's credentials.
+    /// The result is `nil` unless it is an `http` or `https` URL that has a host and no control characters. A user name
+    /// and a password are removed, because they are the server's choice and not the caller's credentials.
     ///
     /// - Complexity: O(n) in the length of the URL.
     init?(reference: String, of base: URL?) {
@@ -54,7 +54,7 @@ extension URL {
 
     /// Creates a base URL from a string.
     ///
-    /// An invalid string creates a base URL without a host, so that appending a path to it throws.
+    /// An invalid string creates a base URL without a host, so appending a path to it throws.
     package init(base text: String) {
         var components = URLComponents()
         // The path is shown in the error. Credentials and the query are removed now, because they could no longer be

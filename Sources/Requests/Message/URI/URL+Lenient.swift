@@ -17,7 +17,7 @@ extension URL {
     /// - Complexity: O(n) in the length of the URL.
     package init?(lenient text: String, relativeTo base: URL? = nil) {
         let trimmed = text.trimmedOfControls
-        // Foundation treats everything before the first colon as the scheme, even if it isn't a valid one.
+        // Foundation treats everything before the first colon as the scheme, even if it isn't a valid scheme.
         let isPath = base != nil && trimmed.hasColonInFirstSegment && !trimmed.prefix { $0 != ":" }.isScheme
         self.init(string: (isPath ? "./" : "") + trimmed.escapedAddress, relativeTo: base)
     }
@@ -52,7 +52,7 @@ extension String {
     /// Whether the first segment of a relative reference would be parsed as a scheme (RFC 3986, 4.2).
     var hasColonInFirstSegment: Bool { utf8.first { "/?#:".utf8.contains($0) } == UInt8(ascii: ":") }
 
-    /// The string without spaces and control characters at either end.
+    /// The string, with spaces and control characters removed from both ends.
     fileprivate var trimmedOfControls: String {
         guard let first = utf8.first, let last = utf8.last, first <= 0x20 || last <= 0x20 else { return self }
         let end = utf8.lastIndex { $0 > 0x20 }.map { utf8.index(after: $0) } ?? utf8.startIndex
