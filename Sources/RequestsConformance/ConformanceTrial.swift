@@ -60,7 +60,8 @@ final class ConformanceTrial: Sendable {
         if !condition { recordProblem(problem()) }
     }
 
-    /// Waits briefly for events that must not occur, such as a second end, because they have no natural deadline.
+    /// Waits briefly for events that must not occur, such as a second end event, because no event shows that they
+    /// won't.
     func awaitLateEvents() async {
         for transfer in state.withLock({ $0.transfers }) where !transfer.log.hasEnded { transfer.cancel() }
         try? await Task.sleep(for: .milliseconds(20))
@@ -101,13 +102,13 @@ final class ConformanceTrial: Sendable {
         return transfer
     }
 
-    /// Waits for the end of a transfer.
+    /// Waits for a transfer to finish, and returns its events.
     func finish(_ transfer: ObservedTransfer) async throws -> EventLog {
         try await wait(for: transfer.end, "\(transfer.name): no end came")
         return transfer.log
     }
 
-    /// Sends a request and waits for its end.
+    /// Sends a request, waits for the transfer to finish, and returns its events.
     func send(
         _ target: String,
         _ method: HTTPMethod = .get,
@@ -139,7 +140,7 @@ final class ConformanceTrial: Sendable {
         return Abort()
     }
 
-    /// Waits until the server has received a request; with an external server, waits as long as that usually takes.
+    /// Waits until the server has received a request; with an external server, waits for as long as that usually takes.
     func awaitArrival() async throws {
         guard usesExternalServer else { return _ = try await awaitRequest() }
         try await Task.sleep(for: .milliseconds(200))
@@ -165,7 +166,7 @@ final class ConformanceTrial: Sendable {
         }
     }
 
-    /// Expects that a transfer completed without an error, with this byte count of content.
+    /// Expects that a transfer completed without an error, with this number of content bytes.
     func expectResponse(_ log: EventLog, byteCount: Int) {
         expectResponse(log)
         expect(log.content.count == byteCount, "\(log.content.count) bytes came, not \(byteCount)")

@@ -34,7 +34,8 @@ extension MockServer {
 }
 
 extension StubResponse {
-    /// Creates a response that starts with a head and 10 of 100 bytes of content, and continues with these steps.
+    /// Creates a response that starts with a head and the first 10 of 100 content bytes, and continues with these
+    /// steps.
     static func partial(then steps: Step...) -> StubResponse {
         .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789".utf8))] + steps)
     }
@@ -46,7 +47,7 @@ extension StubResponse {
         return .script([.send(head)] + [Step](repeating: .send(piece), count: count))
     }
 
-    /// A response with a body of eight bytes, which are sent individually every tenth of a second.
+    /// A response with a body of eight bytes, which are sent one every tenth of a second.
     fileprivate static var drip: StubResponse {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
         let drops = (0..<8).flatMap { [Step.pause(.milliseconds(100)), .send(Data("\($0)".utf8))] }

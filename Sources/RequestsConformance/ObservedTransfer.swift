@@ -17,11 +17,11 @@ final class ObservedTransfer: Sendable {
 
     /// A short description of the request.
     let name: String
-    /// The gate that opens at the head.
+    /// The gate that opens when the head arrives.
     let head = Gate()
-    /// The gate that opens at the first content.
+    /// The gate that opens when the first content arrives.
     let content = Gate()
-    /// The gate that opens at the first end.
+    /// The gate that opens when the first end event arrives.
     let end = Gate()
     private let state = Locked(State())
 
@@ -32,10 +32,10 @@ final class ObservedTransfer: Sendable {
     /// The events so far.
     var log: EventLog { state.withLock { $0.log } }
 
-    /// The time until the first end was reported, regardless of when the waiting task is resumed.
+    /// The time until the first end event was reported, regardless of when the waiting task is resumed.
     var duration: Duration { state.withLock { $0.duration } }
 
-    /// Sends the request, and calls `react` from within every event.
+    /// Sends the request, and calls `react` for each event while that is being reported.
     func start(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
@@ -62,7 +62,8 @@ final class ObservedTransfer: Sendable {
         }
         if isPaused {
             handle.pause()
-            // A resume in the meantime may have reached the transfer before this pause.
+            // If the check resumed the transfer in the meantime, the transfer may have received the resume before this
+            // pause, so repeat it.
             if !state.withLock(\.isPaused) { handle.resume() }
         }
         if isCancelled { handle.cancel() }
@@ -90,14 +91,14 @@ final class ObservedTransfer: Sendable {
     }
 }
 
-/// The events of a transfer, which are checked against the rules of their order as they arrive.
+/// The events of a transfer, which are checked against the ordering rules as they arrive.
 struct EventLog: Sendable {
     /// The rules that events violated, one sentence each.
     private(set) var violations: [String] = []
     private(set) var head: HTTPResponseHead?
     private(set) var content = Data()
     private(set) var hasEnded = false
-    /// The error of the first end.
+    /// The error of the first end event.
     private(set) var error: RequestError?
     private var names: [(name: String, count: Int)] = []
     private var isDelivering = false
@@ -105,7 +106,7 @@ struct EventLog: Sendable {
     private var stage = 0
     private var sent: Int64 = 0
 
-    /// Records an event when its call starts.
+    /// Records an event when the call that reports it starts.
     mutating func begin(_ event: TransferEvent) {
         let name = event.conformanceName
         if isDelivering { recordViolation("\(name) came while the call of another event had not returned") }
@@ -121,7 +122,7 @@ struct EventLog: Sendable {
         apply(event)
     }
 
-    /// Records that the call of an event has returned.
+    /// Records that the call that reports an event has returned.
     mutating func finish() {
         isDelivering = false
     }

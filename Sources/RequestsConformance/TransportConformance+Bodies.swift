@@ -14,7 +14,8 @@ extension TransportConformance {
                 trial.expectResponse(try await trial.send("/none", method), .noContent, "\(method)")
                 guard let request = trial.server.requests.last else { continue }
                 let framing = request.framing
-                // A method that doesn't anticipate content has no Content-Length if there is none (RFC 9110, 8.6).
+                // If the method doesn't anticipate content, a request without content has no Content-Length (RFC 9110,
+                // 8.6).
                 let allowed = [.get, .head].contains(method) ? [[]] : [[], ["0"]]
                 trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
             }
@@ -84,7 +85,7 @@ extension TransportConformance {
         Check("a refusal during the upload is the answer or an error", .complete) { trial in
             trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
             let log = try await trial.send("/upload", .post, body: .data(Data(count: 1 << 20)))
-            // The response and the end of the connection race, so either may arrive first.
+            // The response races with the closing of the connection, so either may arrive first.
             if log.error == nil { trial.expectResponse(log, .contentTooLarge, content: "too much") }
             try await trial.expectStillWorking(after: "a refusal")
         },
@@ -92,7 +93,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// Creates a check that the server receives a body with one of the framings, for each method, and echoes it.
+    /// Creates a check that, for each method, the server receives a body with one of the framings, and echoes it.
     private static func echoCheck(
         _ name: String,
         _ body: HTTPBody,
@@ -137,7 +138,7 @@ extension ConformanceTrial {
 extension ReceivedRequest {
     /// The fields that define where the content ends.
     ///
-    /// If there are two of them, servers may disagree where the next request starts (request smuggling).
+    /// If there are two, servers may disagree about where the next request starts (request smuggling).
     fileprivate var framing: [String] { headers[values: .contentLength] + headers[values: .transferEncoding] }
 }
 

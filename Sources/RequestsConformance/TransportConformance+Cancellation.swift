@@ -22,8 +22,8 @@ extension TransportConformance {
             }
         },
         Check("nothing is sent after a cancel", .cancel) { trial in
-            // A transport that limits its connections delays some of these requests, and must send none of them after a
-            // cancellation.
+            // A transport that limits its connections delays some of these requests, and must not send any of those
+            // once they are cancelled.
             let stalled = (0..<64).map { _ in trial.start("/stalled") }
             try await trial.awaitRequest()
             let cancelled = (0..<64).map { trial.start("/cancelled?\($0)") }

@@ -36,7 +36,7 @@ extension TransportConformance {
         /// Whether the server must be a `MockServer`, because the check sends malformed bytes, or inspects what the
         /// server received.
         ///
-        /// Such a check is skipped with another server.
+        /// Such a check is skipped with any other server.
         public var needsMockServer: Bool { need == .script }
 
         /// The name of the check.
@@ -45,12 +45,12 @@ extension TransportConformance {
         /// Runs the check on a transport.
         ///
         /// - Parameters:
-        ///   - makeTransport: Creates the transport; it is called once.
+        ///   - makeTransport: Creates the transport; called once.
         ///   - server: The URL of a server with the routes of ``TransportConformance``; by default, the check starts a
         ///     `MockServer`. Checks that need the `MockServer` are skipped with another server.
-        ///   - patience: The maximum time to wait for anything that must happen, such as a response, or the end after a
-        ///     cancellation; 30 seconds by default. This isn't a performance limit: only a failing check waits that
-        ///     long.
+        ///   - patience: The maximum time to wait for anything that must happen, such as a response, or the end event
+        ///     after a cancellation; 30 seconds by default. This isn't a performance limit: only a failing check waits
+        ///     that long.
         /// - Returns: Why the check was skipped; `nil` if it passed.
         /// - Throws: ``ConformanceFailure`` if the transport violates the rule, or if the check couldn't start. A
         ///   skipped check isn't an error.

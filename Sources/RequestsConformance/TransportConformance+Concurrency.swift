@@ -70,7 +70,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Starts a transfer, and pauses it at its head.
+    /// Starts a transfer, and pauses it when its head arrives.
     fileprivate func startPaused(_ target: String) async throws -> ObservedTransfer {
         let transfer = start(target) { event, transfer in
             if case .head = event { transfer.pause() }
@@ -80,7 +80,7 @@ extension ConformanceTrial {
         return transfer
     }
 
-    /// Returns the byte count of the content after no more has arrived for 150 milliseconds.
+    /// Returns the number of content bytes received once no more have arrived for 150 milliseconds.
     fileprivate func byteCount(whenIdle transfer: ObservedTransfer) async -> Int {
         let deadline = ContinuousClock.now + maximumWait
         var byteCount = -1

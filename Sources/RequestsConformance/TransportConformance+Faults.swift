@@ -65,8 +65,8 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-    /// Creates a check that each response is an error, that its request is sent once, and that the transport still
-    /// works.
+    /// Creates a check that each response leads to an error, that its request is sent once, and that the transport
+    /// still works.
     ///
     /// - Parameters:
     ///   - name: The name of the check.

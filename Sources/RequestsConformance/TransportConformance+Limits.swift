@@ -74,8 +74,8 @@ extension ConformanceTrial {
         var configuration = MockServer.Configuration()
         configuration.maximumConnections = 1
         let busy = try MockServer(configuration: configuration) { _ in .never }
-        // The first transfer occupies the only connection. The system connects further clients, but their TLS
-        // handshakes get no response.
+        // The first transfer occupies the only connection. The operating system accepts further connections, but their
+        // TLS handshakes get no response.
         let first = start(busy.url.absoluteString)
         do {
             try await busy.awaitRequest(timeout: maximumWait)

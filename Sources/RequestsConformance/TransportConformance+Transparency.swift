@@ -99,7 +99,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Sends a request, and returns the fields that the server received with a name, which must be in lower case.
+    /// Sends a request, and returns the field lines with the given lowercase name, as the server received them.
     fileprivate func sentFields(named name: String) async throws -> [String] {
         let log = try await send("/seen")
         expectResponse(log)

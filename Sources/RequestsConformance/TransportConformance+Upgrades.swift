@@ -58,7 +58,7 @@ private final class UpgradedClient: Sendable {
     }
 
     let transfer: ObservedTransfer
-    /// The gate that opens at the first message.
+    /// The gate that opens when the first message arrives.
     let firstMessage = Gate()
     let source: TransportRequest.UpgradeSource
     private let state: Locked<State>

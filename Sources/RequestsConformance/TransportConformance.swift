@@ -53,7 +53,7 @@ import RequestsTesting
 /// The response to a `HEAD` equals that to a `GET`, but without content. A response that never ends must end when the
 /// client disconnects.
 public enum TransportConformance {
-    /// All checks, starting with the most important ones for developing a transport.
+    /// All checks, starting with those that matter most while you develop a transport.
     public static let checks: [Check] =
         events + cancellation + messages + bodies + transparency + limits + concurrency + faults + upgrades
 }
@@ -82,7 +82,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
         self.transcript = transcript
     }
 
-    /// The failure as text with several lines.
+    /// The failure as multiline text.
     public var description: String {
         var lines = ["\(transport) fails: \(name)", "  Rule: \(rule)"]
         lines += Self.truncatedList(of: problems, "  - ")

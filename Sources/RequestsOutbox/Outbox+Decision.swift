@@ -26,15 +26,15 @@ extension Outbox {
         /// | everything else, such as no connection, 401 or 503 | `retry` |
         ///
         /// A 401 is retried, because a login changes the credentials of the client, not the entry. A 409 with
-        /// `Retry-After` is retried, because a server may send it while it still processes the same `Idempotency-Key`.
-        /// HTML over `http` is retried, because it may be the login page of a captive portal. Over `https`, only the
-        /// server can have sent it.
+        /// `Retry-After` is retried, because a server may send it while it is still processing an earlier request with
+        /// the same `Idempotency-Key`. HTML over `http` is retried, because it may be the login page of a captive
+        /// portal. Over `https`, only the server can have sent it.
         public init(about error: RequestError) {
             let codes: Set<RequestError.Code> = [
                 .invalidRequest, .encoding, .unsupported, .bodyNotReplayable, .decoding, .emptyResponse,
                 .unexpectedBody, .bodyTooLarge, .headTooLarge,
             ]
-            // The request's own error about content that it can't use, or the outbox's about a body that is a file.
+            // Either the request itself reports content that it can't use, or the outbox reports a body that is a file.
             let isOwn = error.code == .other && error.phase == .decoding || error.underlying is Outbox.Error
             let isFinal = error.isRefusal || isOwn || codes.contains(error.code)
             self = isFinal && !error.mayBePortalPage ? .park : .retry

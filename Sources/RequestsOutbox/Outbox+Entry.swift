@@ -11,7 +11,8 @@ extension Outbox {
         public enum State: Sendable, Hashable, Codable {
             /// The entry is sent after the earlier entries of its category, once its wait is over.
             case pending
-            /// The entry is being sent, its response is being handled, or its end can't be recorded, as on a full disk.
+            /// The entry is being sent, its response is being handled, or its outcome can't be recorded, for example
+            /// because the disk is full.
             case sending
             /// The entry isn't sent, for this reason; retry it, or remove it.
             case parked(Reason)
@@ -29,13 +30,14 @@ extension Outbox {
             case uncertain
             /// The entry expired before it was sent.
             case expired
-            /// The entry belongs to another account than the current one; it is sent when its account is set again.
+            /// The entry belongs to an account other than the current account; it is sent when its account is set
+            /// again.
             case otherAccount
             /// The entry's type isn't registered.
             case unregistered
-            /// The entry's content can't be decoded or migrated, or its name fits two types.
+            /// The entry's content can't be decoded or migrated, or its name matches two types.
             ///
-            /// A name can fit two types only in journals of earlier versions.
+            /// Only in journals of earlier versions of the library can a name match two types.
             case unreadable
         }
 
@@ -57,11 +59,11 @@ extension Outbox {
         public internal(set) var attempts = 0
         /// The earliest time of the next attempt; `nil` if there is no wait.
         public internal(set) var nextAttempt: Date?
-        /// The last failure, on one line without secrets; `nil` before the first.
+        /// The last failure, on one line without secrets; `nil` before the first failure.
         public internal(set) var failure: String?
         /// The wait before the next attempt, in seconds; `nil` if there is none, and in journals of earlier versions.
         var wait: TimeInterval?
-        /// The name of the file that is the body of the request.
+        /// The name of the file that contains the body of the request.
         var body: String?
         /// Whether the category continues without this entry.
         var isPassed = false

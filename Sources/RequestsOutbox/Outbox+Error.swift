@@ -9,7 +9,7 @@ extension Outbox {
     ///
     /// A problem with the disk is a `FileError` instead.
     public enum Error: ExplainedError, DescribedError, Sendable, Hashable {
-        /// Another outbox, in this process or in another, uses the folder.
+        /// Another outbox, in this process or another process, uses the folder.
         case inUse
         /// The outbox was closed.
         case closed
@@ -17,7 +17,8 @@ extension Outbox {
         case unregistered(String)
         /// A name was registered twice, so it doesn't determine the type and the handler.
         case repeatedName(String)
-        /// The name of an entry, which comes from the code in older journals, fits two registered types.
+        /// The name of an entry matches two registered types. In older journals, the name is a Swift type name, which
+        /// may not be unique.
         case ambiguousName(String)
         /// The journal has records of a newer version of the library, which must not be ignored.
         case newerJournal

@@ -11,7 +11,7 @@ extension Outbox {
         case added(Entry)
         /// An attempt to send an entry begins.
         case sending(Entry)
-        /// An attempt failed, and there will be another one.
+        /// An attempt failed, and the entry will be sent again.
         case failed(Entry, RequestError)
         /// An entry isn't sent until it is retried, or until its account is set again.
         ///
@@ -26,10 +26,10 @@ extension Outbox {
         case removed(Entry)
         /// The account has changed, so the outbox sends other entries.
         case accountChanged(String?)
-        /// The folder was removed, or replaced by another one.
+        /// The folder was removed, or replaced by another folder.
         ///
         /// The outbox has stopped, and this is its last event. It sends nothing more, and
-        /// ``Outbox/add(_:in:expires:file:)`` throws the error. Close the outbox, and open another one.
+        /// ``Outbox/add(_:in:expires:file:)`` throws the error. Close the outbox, and open a new outbox.
         case folderLost(FileError)
     }
 }

@@ -8,7 +8,7 @@ import Requests
 extension Outbox {
     /// The maximum wait that a server can request: a day.
     static let maximumWait: TimeInterval = 86_400
-    /// The delay before records that couldn't be written are written again.
+    /// The delay before another attempt to write records that couldn't be written.
     private static let writeRetryDelay = Duration.seconds(10)
 
     // MARK: Writing
@@ -43,16 +43,17 @@ extension Outbox {
             }
             let records = (try? result.get()) == nil ? [] : group.flatMap(\.records)
             let time = stopwatch.elapsed
-            // Apply the records before the callers resume: if one of them closed the outbox, the events would be lost.
+            // Apply the records before the callers resume, because if one of the callers closed the outbox, the events
+            // would be lost.
             advance { state in records.flatMap { state.commit($0, at: time) } }
             for commit in group { commit.continuation.resume(with: result) }
         }
     }
 
-    /// Writes the records for which no caller waits, and then lines: all of them, or none if it throws.
+    /// Writes the records that no caller waits for, followed by `lines`; if the method throws, nothing was written.
     ///
-    /// A power failure may lose a record that isn't durable. The entry is then sent again, which needs its body, so a
-    /// body is discarded only after a durable record.
+    /// A power failure may lose a record that isn't durable. In that case, the entry is sent again, and its body is
+    /// needed, so a body is discarded only after a durable record.
     ///
     /// - Throws: `FileError` or ``Outbox/Error``.
     func write(_ lines: Data = Data(), isDurable: Bool = false, isAddition: Bool = false) throws {
@@ -139,7 +140,8 @@ extension Outbox {
                 shared.operations[item.entry.id] = operation
                 return shared.state.cancelDisallowed([item.entry.id]).isEmpty
             }
-            // From here on, a change of the account finds the operation. A cancelled operation sends nothing.
+            // From here on, a change of the account finds the operation and cancels it. A cancelled operation sends
+            // nothing.
             if !isAllowed { operation.cancel() }
             client.addOperation(operation)
         } catch Outbox.Error.unregistered(let name) {
@@ -166,7 +168,7 @@ extension Outbox {
         }
         let operation: R.OperationType = client.makeOperation(for: request, in: environment, nil)
         operation.addUnconvertedCompletion(on: queue) { [weak self] result in
-            // Release the operation outside the lock, because it may be an object of the application.
+            // Release the operation outside the lock, because its class may belong to the application.
             let ended = self?.shared.withLock {
                 ($0.operations.removeValue(forKey: entry.id), $0.state.handlesResponse(entry.id))
             }
@@ -181,8 +183,8 @@ extension Outbox {
                         try await handle(Delivery(entry: entry, request: request, response: response))
                         self?.step { $0.attemptSucceeded(entry.id, response.head) }
                     } catch {
-                        // Park the entry, because another attempt would get the same response. An error of a cancelled
-                        // handler doesn't mean that the request was cancelled.
+                        // Park the entry, because another attempt would get the same response. If a cancelled handler
+                        // throws an error, that doesn't mean that the request was cancelled.
                         let reason = "the handler of the response has thrown an error"
                         let error = RequestError(.other, phase: .decoding, reason: reason, underlying: error)
                         self?.park(entry, error, .unhandled)

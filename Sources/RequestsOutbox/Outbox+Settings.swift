@@ -7,19 +7,19 @@ import Requests
 extension Outbox {
     /// The settings of an outbox, and the types of its requests.
     public struct Settings: Sendable {
-        /// The account of new entries, and of the entries that are sent; `nil`, the default, stands for no account.
+        /// The account of new entries, and of the entries that are sent; `nil`, the default, means no account.
         public var account: String?
         /// The maximum number of entries, of different categories, that are sent concurrently; 4 by default.
         public var maxConcurrentEntries = 4
-        /// The waits after failed attempts; by default, they grow from up to a second to up to five minutes.
+        /// The waits after failed attempts; by default, random waits whose maximum grows from a second to five minutes.
         ///
-        /// If the server sends a longer `Retry-After`, it applies instead, up to a day.
+        /// If the server sends a longer `Retry-After`, that wait applies instead, up to a day.
         public var backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).capped(at: .seconds(300))
         /// The connectivity that entries wait for; the system's by default.
         public var connectivity = Connectivity.system
         /// Whether nothing is sent until ``Outbox/resume()``; false by default.
         public var isPaused = false
-        /// Decides about an entry whose attempt has failed; by default with ``Decision/init(about:)``.
+        /// Decides what happens to an entry whose attempt has failed; by default with ``Decision/init(about:)``.
         ///
         /// The closure may be called on any thread, which it must not block.
         public var decide: @Sendable (RequestError, Entry) -> Decision = { error, _ in Decision(about: error) }
@@ -31,8 +31,8 @@ extension Outbox {
         /// - Parameters:
         ///   - type: The type.
         ///   - name: The name of the type in the journal, which must never change, even if the type is renamed. A type
-        ///     may have several names: entries are added under the first one, and entries with any of them are sent.
-        ///     Two types can't have the same name.
+        ///     may have several names: entries are added under the first name, and entries with any of the names are
+        ///     sent. Two types can't have the same name.
         ///   - handle: Handles a response before the entry is removed; does nothing by default. It is called at least
         ///     once for an entry: if the process ends before it returns, the entry is sent again. If it throws, the
         ///     entry is parked.
@@ -65,7 +65,7 @@ extension Outbox {
             }
         }
 
-        /// Unavailable, because the name in the code isn't unique, and changes when the type is renamed.
+        /// Unavailable, because a Swift type name isn't unique, and changes when the type is renamed.
         @available(*, unavailable, message: "name the type: register(_:as:), with a name that never changes")
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
@@ -75,12 +75,12 @@ extension Outbox {
 
     /// The registered types, by name.
     struct Registry: Sendable {
-        /// A closure that returns the operation of an entry, and throws if the entry's content can't be decoded.
+        /// A closure that creates the operation for an entry, and throws if the entry's content can't be decoded.
         typealias MakeOperation = @Sendable (Outbox, OutboxState.Item) throws -> AnyRequestOperation
 
         private var factories: [String: MakeOperation] = [:]
         private var names: [ObjectIdentifier: String] = [:]
-        /// The types by their names in the code, without the names of enclosing types.
+        /// The types by their Swift type names, without the names of enclosing types.
         private var typesBySwiftName: [String: Set<ObjectIdentifier>] = [:]
         private var repeatedName: String?
 
@@ -115,14 +115,14 @@ extension Outbox {
             return name
         }
 
-        /// Returns the operation of an entry.
+        /// Creates the operation for an entry.
         ///
         /// - Throws: ``Outbox/Error`` if the entry's name isn't registered, or doesn't determine the type, or any error
-        ///   of decoding the entry's content.
+        ///   from decoding the entry's content.
         func operation(for item: OutboxState.Item, of outbox: Outbox) throws -> AnyRequestOperation {
             let name = item.entry.type
-            // An entry from the first version of the journal may have a name in the code, which several types can
-            // share.
+            // The name of an entry from the first version of the journal may be a Swift type name, which several types
+            // can share.
             if item.version == nil, typesBySwiftName[name]?.count ?? 0 > 1 { throw Outbox.Error.ambiguousName(name) }
             guard let makeOperation = factories[name] else { throw Outbox.Error.unregistered(name) }
             return try makeOperation(outbox, item)

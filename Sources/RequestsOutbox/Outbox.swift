@@ -42,7 +42,7 @@ public final class Outbox: Sendable {
     let client: HTTPClient
     let settings: Settings
     let shared: Locked<Shared>
-    /// Measures all waits, because the date may change.
+    /// Measures all waits, because the system clock may be changed.
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
     /// Runs all writes and all changes of the entries, one after the other.
@@ -55,10 +55,10 @@ public final class Outbox: Sendable {
 
     /// Opens an outbox, and begins to send its entries.
     ///
-    /// Opening reads the entire journal, which takes some milliseconds for a thousand entries. Only one outbox in all
-    /// processes can use a folder at a time, until it is closed or deallocated. If applications share the folder, as in
-    /// an app group, close the outbox before the application is suspended, because the system terminates a suspended
-    /// application that holds a lock there.
+    /// Opening reads the entire journal, which takes some milliseconds for a thousand entries. Only one outbox across
+    /// all processes can use a folder at a time, until that outbox is closed or deallocated. If applications share the
+    /// folder, as in an app group, close the outbox before the application is suspended, because the system terminates
+    /// a suspended application that holds a lock there.
     ///
     /// - Parameters:
     ///   - folder: The folder, which only this outbox uses; it is created if it doesn't exist.
@@ -106,7 +106,7 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Stops the outbox, because the folder is no longer its own.
+    /// Stops the outbox, because the folder no longer belongs to it.
     func stop(after loss: FileError) {
         for reader in shared.withLock({ $0.subscribers.values }) { reader.yield(.folderLost(loss)) }
         stop()
@@ -144,7 +144,7 @@ public final class Outbox: Sendable {
     /// - Returns: The identifier of the entry.
     /// - Throws: `FileError` if the entry can't be written; its code is `diskFull` if there is no space.
     ///   ``Outbox/Error`` if the type isn't registered, if the body is a file, or if the outbox is closed. Any error
-    ///   that the encoder throws. After an error the request isn't kept, and other entries are unaffected.
+    ///   that the encoder throws. After an error, the request isn't kept, and other entries are unaffected.
     @discardableResult
     public func add<R: NetworkRequest & Codable>(
         _ request: R,
@@ -188,7 +188,7 @@ public final class Outbox: Sendable {
         try store.discardDamage()
     }
 
-    /// The error of calls to an outbox that has stopped.
+    /// The error that calls throw once the outbox has stopped.
     var closingError: any Swift.Error { store.folderLoss ?? Outbox.Error.closed }
 
     /// The entries, in the order in which they were added.
@@ -199,7 +199,7 @@ public final class Outbox: Sendable {
     /// Whether there are no entries.
     public var isEmpty: Bool { shared.withLock { $0.state.isEmpty } }
 
-    /// Waits until no entry can be sent, because each remaining entry is parked, or waits for a parked one.
+    /// Waits until no entry can be sent, because each remaining entry is parked, or waits for a parked entry.
     ///
     /// The method keeps waiting while there is no network, while the outbox is paused, and while the disk is too full
     /// to record anything. It doesn't wait for an outbox that is closed, or whose folder was removed or replaced.
@@ -264,7 +264,7 @@ public final class Outbox: Sendable {
         try await removeAll { $0.category == category && $0.account == account }
     }
 
-    /// Removes the entries that meet a condition, such as those of an account; all of them, or none if it throws.
+    /// Removes the entries that meet a condition, such as the entries of an account; removes none if it throws.
     ///
     /// - Throws: `FileError` if the change can't be written; ``Outbox/Error`` if the outbox is closed.
     public func removeAll(where condition: (Entry) -> Bool) async throws {

@@ -8,8 +8,8 @@ import Requests
 enum OutboxRecord: Codable, Sendable {
     /// An entry was added.
     ///
-    /// The content is the request as JSON. The position is that of the entry in the order of all entries. The position
-    /// and the version of the journal are `nil` in the first version.
+    /// The content is the request as JSON. The position is the place of the entry in the order of all entries. The
+    /// position and the version of the journal are `nil` in the first version.
     case added(Outbox.Entry, content: String, position: Int? = nil, version: Int? = nil)
     /// An attempt or the application changed an entry.
     case changed(Outbox.Entry)
@@ -22,7 +22,7 @@ enum OutboxRecord: Codable, Sendable {
 
     /// The current version of the journal.
     ///
-    /// In the first version, a type could be registered without a name, and got its name in the code.
+    /// In the first version, a type could be registered without a name, and was then named by its Swift type name.
     static let version = 2
 
     /// The identifiers of the entries.
@@ -67,7 +67,7 @@ extension OutboxRecord {
         case damage(Range<Int>, Loss)
     }
 
-    /// What was lost with a damaged part.
+    /// What was lost because a part of the journal is damaged.
     enum Loss: Sendable, Hashable {
         /// The addition of an entry; the entry itself is lost.
         case addition
@@ -93,7 +93,7 @@ extension OutboxRecord {
 
     /// Parses the content of a journal.
     ///
-    /// A damaged part ends where the next record begins, even inside a line, so one wrong byte loses at most one
+    /// A damaged part ends where the next record begins, even inside a line, so one wrong byte destroys at most one
     /// record.
     ///
     /// - Parameter bytes: The content; its indices begin at 0.
@@ -144,10 +144,10 @@ extension OutboxRecord {
         return (length, checksum)
     }
 
-    /// Returns what was lost with a damaged part.
+    /// Returns what was lost because a part of the journal is damaged.
     ///
-    /// A part that is as long as its own prefix says is a single record with some wrong bytes. Its kind and its entry
-    /// are readable unless their own bytes are wrong.
+    /// If the length of the part matches its prefix, the part is a single record with some wrong bytes. The kind and
+    /// the entry of that record can be read unless those bytes are wrong.
     private static func loss(of part: Data) -> Loss {
         guard let length = prefix(at: part.startIndex, of: part)?.length, part.count == prefixLength + Int(length) + 1
         else { return .anything }

@@ -6,9 +6,9 @@ import Requests
 
 /// The state of an outbox, without I/O and without a clock: its entries, and which of them may be sent next.
 ///
-/// The entries are those in the journal, so an attempt changes its entry only when its end has been recorded. Each
+/// The entries are those in the journal, so an attempt changes its entry only when the outcome has been recorded. Each
 /// transition returns the actions to perform, in order. Times are relative to the opening of the outbox, so that a
-/// change of the date delays nothing.
+/// change of the system clock delays nothing.
 struct OutboxState: Sendable {
     enum Action: Sendable {
         case report(Outbox.Event)
@@ -34,7 +34,7 @@ struct OutboxState: Sendable {
         var record: OutboxRecord { .added(entry, content: content, position: position, version: version) }
     }
 
-    /// An attempt to send an entry, from its beginning until its end is recorded.
+    /// An attempt to send an entry, from its start until its outcome is recorded.
     ///
     /// The category waits for the attempt, even if the application has removed the entry in the meantime, because
     /// nothing can stop a server that has received a request.
@@ -48,11 +48,11 @@ struct OutboxState: Sendable {
         var isCancelled = false
     }
 
-    /// A record that must be written before any other.
+    /// A record that must be written before any new record.
     struct PendingRecord: Sendable {
         let id: UUID
         let record: OutboxRecord
-        /// Whether a body is discarded after the record.
+        /// Whether the entry's body file is deleted once the record has been written.
         var discardsBody = false
         /// Whether the record must be in the journal.
         ///
@@ -87,7 +87,7 @@ struct OutboxState: Sendable {
         var attempt: ScheduledAttempt?
     }
 
-    /// The time from which an entry may be sent, and its position, which decides among equal times.
+    /// The time from which an entry may be sent, and its position, which breaks ties.
     struct ScheduledAttempt: Sendable, Comparable {
         var due: Duration
         var position: Int
@@ -115,7 +115,7 @@ struct OutboxState: Sendable {
     /// Creates the state from the content of a journal.
     ///
     /// A damaged part may have recorded that an earlier entry was sent. Such an entry isn't sent again unless the
-    /// application retries it, because it could overwrite a newer one.
+    /// application retries it, because it could overwrite the effect of a newer entry.
     ///
     /// - Parameters:
     ///   - parts: The records and the damaged parts.
@@ -162,7 +162,8 @@ struct OutboxState: Sendable {
         return remaining.count == 1 ? remaining : Set(positions.keys)
     }
 
-    /// Removes the entries of a category before one that was sent, and parks those that may have been skipped.
+    /// Removes the entries that precede an entry of their category that was sent, and parks those that may have been
+    /// skipped.
     private mutating func removeEntries(_ key: CategoryKey, before position: Int, keeping skipped: Set<UUID> = []) {
         while let first = queues[key]?.positions.first, first < position, var item = items[first] {
             if skipped.contains(item.entry.id) {
@@ -208,7 +209,8 @@ struct OutboxState: Sendable {
         return entry
     }
 
-    /// Returns whether an entry that is being sent belongs to the current account, so that its request may continue.
+    /// Returns whether an entry that is being sent belongs to the current account, in which case its request may
+    /// continue.
     private func isAllowed(_ id: UUID) -> Bool {
         !isClosed && activeAttempts[id].map { $0.categoryKey[0] == account } ?? false
     }
@@ -288,7 +290,8 @@ struct OutboxState: Sendable {
         return actions
     }
 
-    /// Records that a request of an entry is being sent; returns false if the entry was removed, so it must not be.
+    /// Records that a request of an entry is being sent; returns `false` if the entry was removed, and so must not be
+    /// sent.
     mutating func requestStarted(_ id: UUID) -> Bool {
         let exists = item(id) != nil
         if exists { activeAttempts[id]?.awaitsResponse = true }
@@ -298,7 +301,7 @@ struct OutboxState: Sendable {
     /// Records that the request of an entry has a response, or has failed.
     mutating func requestEnded(_ id: UUID) { activeAttempts[id]?.awaitsResponse = false }
 
-    /// Ends the attempt of an entry that was sent, after its response was handled.
+    /// Queues the record that an entry was sent, after its response was handled; writing the record ends the attempt.
     mutating func attemptSucceeded(_ id: UUID, _ response: HTTPResponseHead) -> [Action] {
         guard activeAttempts[id] != nil else { return [] }
         guard let item = item(id) else { return finish(id) }
@@ -311,7 +314,7 @@ struct OutboxState: Sendable {
         return []
     }
 
-    /// Ends a failed attempt of an entry.
+    /// Queues the record of a failed attempt; writing the record ends the attempt.
     mutating func attemptFailed(_ id: UUID, _ error: RequestError, _ failure: AttemptFailure) -> [Action] {
         guard let active = activeAttempts[id] else { return [] }
         guard var item = item(id) else { return finish(id) }
@@ -352,7 +355,7 @@ struct OutboxState: Sendable {
         }
     }
 
-    /// Ends the attempt of an entry, so that its category continues.
+    /// Finishes an entry's attempt, so that the next entry in its category can be sent.
     private mutating func finish(_ id: UUID) -> [Action] {
         guard let active = activeAttempts.removeValue(forKey: id) else { return [] }
         schedule(active.categoryKey)
@@ -441,9 +444,9 @@ struct OutboxState: Sendable {
 }
 
 extension OutboxState.Item {
-    /// Adapts an entry of an earlier process to this one.
+    /// Adapts an entry from an earlier process to this process.
     ///
-    /// A wait never becomes longer than it was, so that setting back the date doesn't delay the attempt.
+    /// A wait never becomes longer than it was, so that setting back the system clock doesn't delay the attempt.
     ///
     /// - Returns: Whether the wait was shortened. The journal must record this, or each process would start the wait
     ///   again.

@@ -9,8 +9,8 @@ import Requests
 /// The store appends records to the journal, and replaces the journal with a shorter one when it has become long. The
 /// lock file is never removed.
 ///
-/// Only one object in all processes uses the folder. The outbox reads and writes the journal on a single queue. No lock
-/// is held during I/O.
+/// Only one object across all processes uses the folder. The outbox reads and writes the journal on a single queue. No
+/// lock is held during I/O.
 ///
 /// The journal is created and replaced relative to a descriptor of the folder, so if another folder is at the path now,
 /// its files aren't touched.
@@ -32,15 +32,16 @@ final class OutboxStore: Sendable {
     }
 
     private enum Repair {
-        /// Cuts off the rest of a line that couldn't be written.
+        /// Cuts off what remains of lines that couldn't be written completely.
         case truncate
-        /// Waits until the name of a new journal is on disk, because a power failure could restore the previous one.
+        /// Waits until the name of a new journal is on disk, because a power failure could restore the previous
+        /// journal.
         case syncNames
     }
 
     /// The length up to which compacting the journal isn't worthwhile.
     private static let minimumCompactionLength = 1 << 16
-    /// The bytes that the lock file occupies, and frees for the journal when the disk is full.
+    /// The number of bytes that the lock file reserves on disk, and frees for the journal when the disk is full.
     ///
     /// Without this reserve, entries could be sent that can't be recorded as sent.
     private static let reserveSize = 1 << 16
@@ -63,8 +64,8 @@ final class OutboxStore: Sendable {
             for path in [folder.path, bodies.path] {
                 try PrivateFile.createFolder(path)
                 #if canImport(Darwin) && !os(macOS)
-                // The files in the folder inherit its protection. They must be accessible on a locked device, because
-                // the system may launch the application then.
+                // The files in the folder inherit its protection. They must be accessible while the device is locked,
+                // because the system may launch the application at that time.
                 let protection = FileProtectionType.completeUntilFirstUserAuthentication
                 try FileManager.default.setAttributes([.protectionKey: protection], ofItemAtPath: path)
                 #endif
@@ -94,7 +95,7 @@ final class OutboxStore: Sendable {
 
     // MARK: Journal
 
-    /// The damaged parts of the journal that were found at this opening and at earlier ones.
+    /// The damaged parts that were found when the journal was opened, this time or earlier.
     var damage: [FileError] { state.withLock(\.damage) }
 
     /// Reads the journal; a missing file counts as empty.
@@ -137,7 +138,7 @@ final class OutboxStore: Sendable {
         return parts
     }
 
-    /// The error after which the outbox must stop, because the folder is no longer its own; `nil` before.
+    /// The error with which the outbox must stop, because the folder no longer belongs to it; `nil` until then.
     ///
     /// An application may have removed or replaced the folder, and another outbox may use the folder at that path now.
     var folderLoss: FileError? { state.withLock(\.folderLoss) }
@@ -203,7 +204,7 @@ final class OutboxStore: Sendable {
         return FileError(.cannotWriteFile, url, "it was removed, or replaced by another one")
     }
 
-    /// Appends lines: all of them, or none if it throws.
+    /// Appends all of the lines or, if it throws, none of them.
     ///
     /// - Parameters:
     ///   - lines: The lines.
@@ -243,7 +244,7 @@ final class OutboxStore: Sendable {
     ///
     /// - Parameters:
     ///   - isEmpty: Whether there are no entries. If so, the journal is emptied, so that sent requests don't stay on
-    ///     disk, and a full disk gets space.
+    ///     disk, and space is freed on a full disk.
     ///   - records: Returns the records of all entries.
     func compact(isEmpty: Bool, _ records: () -> [OutboxRecord]) {
         let (length, compactionLength) = state.withLock { ($0.length, $0.compactionLength) }
@@ -287,7 +288,7 @@ final class OutboxStore: Sendable {
         return FileError(.damaged, isAside ? file : journal, reason)
     }
 
-    /// Returns the errors for the files that were set aside at earlier openings.
+    /// Returns the errors for the files that were set aside when the journal was opened earlier.
     private func damagedFiles() -> [FileError] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasPrefix(Self.damagedPrefix) }.sorted().map { name in

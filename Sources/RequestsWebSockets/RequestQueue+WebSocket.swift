@@ -16,10 +16,10 @@ extension RequestQueue {
     /// - Parameters:
     ///   - path: The path, which is appended to the base URL, or an absolute URL with the scheme `ws`, `wss`, `http` or
     ///     `https`.
-    ///   - protocols: The protocols to offer, the preferred one first; none by default.
-    ///   - session: The transport; `nil`, the default, uses the queue's.
+    ///   - protocols: The protocols to offer, most preferred first; none by default.
+    ///   - session: The transport; `nil`, the default, uses the queue's transport.
     /// - Returns: The open socket.
-    /// - Throws: The failure of the handshake; if the status isn't 101, the error has the response.
+    /// - Throws: The failure of the handshake; if the status isn't 101, the error contains the response.
     public func webSocket(
         _ path: HTTPRequest.Path,
         protocols: [String] = [],
@@ -28,16 +28,16 @@ extension RequestQueue {
         try await webSocket(HTTPRequest(path), protocols: protocols, session: session)
     }
 
-    /// Opens a WebSocket with any request, for example one with header fields, credentials or a timeout.
+    /// Opens a WebSocket with any request, such as a request with header fields, credentials or a timeout.
     ///
     /// Cancelling the task that waits for the socket cancels the handshake.
     ///
     /// - Parameters:
     ///   - request: The request: a GET without content.
-    ///   - protocols: The protocols to offer, the preferred one first; none by default.
-    ///   - session: The transport; `nil`, the default, uses the queue's.
+    ///   - protocols: The protocols to offer, most preferred first; none by default.
+    ///   - session: The transport; `nil`, the default, uses the queue's transport.
     /// - Returns: The open socket.
-    /// - Throws: The failure of the handshake; if the status isn't 101, the error has the response.
+    /// - Throws: The failure of the handshake; if the status isn't 101, the error contains the response.
     public func webSocket<R: NetworkRequest>(
         _ request: R,
         protocols: [String] = [],

@@ -7,8 +7,8 @@ import Requests
 
 /// A Foundation WebSocket, which exchanges messages rather than bytes.
 ///
-/// To the rest of the library, it is an in-memory server: received messages arrive as frames of a server, and frames of
-/// the client are sent as messages. So all layers above are the same on every platform.
+/// To the rest of the library, this class looks like an in-memory server: received messages arrive as server frames,
+/// and client frames are sent as messages. All layers above are therefore the same on every platform.
 // Sendable: a delegate must inherit from `NSObject`; its state consists of constants and one lock.
 final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle, @unchecked Sendable {
     private struct State: Sendable {
@@ -183,8 +183,8 @@ final class SessionSocket: NSObject, URLSessionWebSocketDelegate, TransferHandle
     ) {
         let code = WebSocket.CloseCode(rawValue: UInt16(clamping: closeCode.rawValue))
         sendAsServer { machine in
-            // Use a new machine, because the previous one has replied to the client's close itself, and can close only
-            // once.
+            // Use a new machine, because the previous machine has replied to the client's close frame itself, and can
+            // close only once.
             machine = WebSocketMachine(.server)
             machine.close(code, reason: String(decoding: reason ?? Data(), as: UTF8.self))
         }

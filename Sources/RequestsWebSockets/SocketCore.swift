@@ -21,7 +21,8 @@ package final class SocketCore: UpgradedConnection {
 
     /// The maximum time that the peer has to close the connection.
     private static let closingGracePeriod = Duration.seconds(5)
-    /// The same after a cancellation; shorter, because the operation finishes only when the connection has ended.
+    /// The maximum time that the peer has after a cancellation; shorter, because the operation finishes only when the
+    /// connection has ended.
     private static let cancellationGracePeriod = Duration.seconds(1)
 
     package static var upgradeToken: String { "websocket" }
@@ -82,7 +83,7 @@ package final class SocketCore: UpgradedConnection {
         change { $0.connectionEnded(error) }
     }
 
-    /// Closes the socket because nothing uses it any longer; pending calls fail with the error.
+    /// Closes a socket that is no longer used; pending calls fail with the given error.
     package func cancel(_ error: RequestError) {
         change { $0.end(.failure(error), sending: .goingAway) }
         limitClosing(to: Self.cancellationGracePeriod)
@@ -132,7 +133,7 @@ package final class SocketCore: UpgradedConnection {
         await waitUntilOver()
     }
 
-    /// Waits for the end of the connection.
+    /// Waits until the connection has ended.
     func waitUntilOver() async {
         _ = await wait { $0.awaitEnd($1, $2) }
     }

@@ -14,7 +14,8 @@ struct SocketState: Sendable {
     var pauseFlag = LatestFlag()
     var onClose: Action?
     var actions: [Action] = []
-    /// How the messages end after the buffered ones, normally or with an error; `nil` while the socket is open.
+    /// How the sequence of messages ends after the buffered messages: normally or with an error; `nil` while the socket
+    /// is open.
     private(set) var ending: Result<WebSocket.Message?, RequestError>?
     /// The code and the reason with which the socket was closed.
     private(set) var closing: (code: WebSocket.CloseCode, reason: String)?
@@ -46,7 +47,7 @@ struct SocketState: Sendable {
         case sending(WebSocket.Message)
         /// Waits for the pong to a ping.
         case pong(number: Int)
-        /// Waits for the end of the connection.
+        /// Waits for the connection to end.
         case end
     }
 
@@ -93,7 +94,7 @@ struct SocketState: Sendable {
         return lastID
     }
 
-    /// Replaces the timer, unless a later one already has, because a timer may fire before it is stored here.
+    /// Replaces the timer, unless a later timer is already stored, because a timer may fire before it is stored here.
     mutating func replaceTimer(by timer: DelayedAction?, _ generation: Int = .max) {
         guard generation >= timerGeneration else { return }
         timerGeneration = generation
@@ -146,7 +147,7 @@ struct SocketState: Sendable {
     /// Checks whether the peer is active; returns `false` if the socket is no longer open.
     mutating func checkLiveness() -> Bool {
         guard ending == nil else { return false }
-        // A peer that must wait can't send anything, so it doesn't miss checks.
+        // While backpressure holds the peer back, its pongs can't arrive, so don't count missed checks.
         missedChecks = isFull ? 0 : missedChecks + 1
         guard missedChecks < Self.maximumMissedChecks else {
             let reason = "the peer of a WebSocket gave no sign of life for \(settings.timeout)"
@@ -159,7 +160,8 @@ struct SocketState: Sendable {
 
     // MARK: Closing
 
-    /// Ends the messages after the buffered ones, and begins the closing handshake or replies to the peer's.
+    /// Ends the sequence of messages after the buffered messages, and begins the closing handshake or replies to the
+    /// peer's close frame.
     mutating func end(
         _ ending: Result<WebSocket.Message?, RequestError>,
         sending code: WebSocket.CloseCode,

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension WebSocket {
-    /// The code with which a WebSocket was closed (RFC 6455, 7.4): a standard code, or a custom one from 3000 to 4999.
+    /// The code with which a WebSocket was closed (RFC 6455, 7.4): a standard code, or a custom code from 3000 to 4999.
     public struct CloseCode: RawRepresentable, Sendable, Hashable {
         /// The number.
         public let rawValue: UInt16

@@ -14,7 +14,7 @@ import Requests
 /// ```
 ///
 /// Pings are answered automatically. A peer that sends nothing for a third of the request's timeout is pinged. If it
-/// sends nothing for the entire timeout, the socket ends with an error of code `timedOut`.
+/// sends nothing for the entire timeout, the socket fails with the code `timedOut`.
 ///
 /// All members are thread-safe. Releasing the last reference closes the socket with the code 1001.
 public final class WebSocket: Sendable {
@@ -33,7 +33,7 @@ public final class WebSocket: Sendable {
     /// Returns another reference to the same socket; releasing either of them closes it.
     func newReference() -> WebSocket { WebSocket(head, core) }
 
-    /// The protocol that the server selected from the offered ones; `nil` if it selected none.
+    /// The protocol that the server selected from the offered protocols; `nil` if it selected none.
     public var negotiatedProtocol: String? { head[WebSocketHandshake.protocolName] }
 
     /// The code with which the socket was closed; `nil` until the peer has closed it or the connection is lost.
@@ -46,12 +46,12 @@ public final class WebSocket: Sendable {
     /// The human-readable reason that came with the ``closeCode``; `nil` while there is no code.
     public var closeReason: String? { core.closing?.reason }
 
-    /// The messages of the peer.
+    /// The messages from the peer.
     ///
     /// The sequence ends when either side closes the socket, whatever the code. It fails if the connection is lost, and
     /// if the peer violates the protocol (code `badResponse`) or sends nothing for the timeout (code `timedOut`).
     /// Messages are buffered until they are consumed; if there are too many, the peer must wait. Only one task can wait
-    /// at a time. A later loop continues where the last one stopped, and ending a loop doesn't close the socket.
+    /// at a time. A later loop continues where the previous loop stopped, and ending a loop doesn't close the socket.
     public var messages: Messages { Messages(socket: self) }
 
     /// Sends a text message.
@@ -69,7 +69,7 @@ public final class WebSocket: Sendable {
     /// The method returns when the message fits into the buffer of the socket, so it waits while the peer doesn't read.
     /// The messages of a task, and those of waiting tasks, are sent in order.
     ///
-    /// - Throws: A `RequestError` of code `closed` if the socket is closed, or the error of the socket if it has
+    /// - Throws: A `RequestError` with the code `closed` if the socket is closed, or the error of the socket if it has
     ///   failed. If the task is cancelled while it waits, the code is `cancelled`, and nothing is sent.
     public func send(_ message: WebSocket.Message) async throws(RequestError) { try await core.send(message) }
 
@@ -81,15 +81,15 @@ public final class WebSocket: Sendable {
     /// - Throws: A `RequestError`, like ``send(_:)-(WebSocket.Message)``.
     public func ping() async throws(RequestError) { try await core.ping() }
 
-    /// Closes the socket, and waits for the end of the connection.
+    /// Closes the socket, and waits until the connection has ended.
     ///
-    /// Messages that were sent earlier still reach the peer. Messages that the peer sends later are dropped. A peer
-    /// that hasn't read everything and replied within five seconds is disconnected. You may call this method
+    /// Messages that were sent earlier still reach the peer. Messages that the peer sends later are dropped. If the
+    /// peer hasn't read everything and replied within five seconds, it is disconnected. You may call this method
     /// repeatedly; the first call counts.
     ///
     /// - Parameters:
     ///   - code: The close code; ``WebSocket/CloseCode/normalClosure`` by default. A code from 1000 to 1003, 1007 to
-    ///     1014 or 3000 to 4999 is sent; any other is omitted.
+    ///     1014 or 3000 to 4999 is sent; any other code is omitted.
     ///   - reason: The human-readable reason, truncated to 123 bytes of UTF-8; none by default.
     public func close(code: WebSocket.CloseCode = .normalClosure, reason: String = "") async {
         await core.close(code, reason: reason)

@@ -25,7 +25,7 @@ package struct WebSocketFrame: Sendable {
     /// The masking key; `nil` for a frame of a server.
     package var mask: UInt32?
 
-    /// Creates a frame; `reserved` are the three bits for extensions.
+    /// Creates a frame; `reserved` contains the three bits for extensions.
     package init(
         _ opcode: Opcode,
         _ payload: Data = Data(),

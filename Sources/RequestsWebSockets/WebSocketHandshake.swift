@@ -14,7 +14,7 @@ package enum WebSocketHandshake {
     /// The header fields that make a request a handshake.
     static let fieldNames: [HTTPField.Name] = [.connection, .upgrade, keyName, versionName, extensionsName]
 
-    /// Adds the WebSocket fields to those of an upgrade, with a new key, because each connection needs its own.
+    /// Adds the WebSocket fields to those of an upgrade, with a new key, because each connection needs a separate key.
     static func addFields(_ headers: inout HTTPHeaders, _ random: inout RandomSource) {
         let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Data($0) } }
         headers[versionName] = "13"

@@ -63,7 +63,7 @@ package struct WebSocketMachine: Sendable {
     ///
     /// - Parameters:
     ///   - role: The side of the connection.
-    ///   - maximumMessageSize: The number of bytes above which a message, or a frame of one, is rejected.
+    ///   - maximumMessageSize: The number of bytes above which a message, or a frame of a message, is rejected.
     package init(_ role: Role, maximumMessageSize: Int = .max) {
         (self.role, self.maximumMessageSize) = (role, maximumMessageSize)
         output = WebSocketOutput(masksFrames: role == .client)
@@ -98,7 +98,8 @@ package struct WebSocketMachine: Sendable {
         if !isClosing { output.append(.ping, payload.prefix(125)) }
     }
 
-    /// Begins the closing handshake or replies to the peer's; the reason is truncated to the size of a control frame.
+    /// Begins the closing handshake or replies to the peer's close frame; truncates the reason to the size of a control
+    /// frame.
     ///
     /// - Parameters:
     ///   - code: The close code; a code that must not be sent is omitted.

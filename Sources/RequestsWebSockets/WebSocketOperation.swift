@@ -7,12 +7,12 @@ import Requests
 /// The operation of a ``WebSocketRequest``.
 ///
 /// The operation opens a socket, and finishes when the socket is closed. Until the 101 response, it is like any other
-/// operation. After that, it occupies no slot of the host, and the deadline of the environment no longer applies, but a
+/// operation. After that, it occupies no host slot, and the deadline of the environment no longer applies, but a
 /// deadline of the request itself does. The concurrency limit of an `HTTPClient` ignores the operation; on an
-/// `OperationQueue`, it occupies its slot until the end. A socket that was open isn't retried.
+/// `OperationQueue`, it occupies its slot until it finishes. A socket that was open isn't retried.
 ///
 /// Cancelling the operation closes the socket with the code 1001.
-// Sendable: `Operation` requires restating the conformance; this class adds only a constant.
+// Sendable: a subclass of `Operation` must restate the conformance; this class adds only a constant.
 open class WebSocketOperation<R: WebSocketRequest>: NetworkOperation<R>, @unchecked Sendable {
     /// The state of the upgrade.
     package final let upgrade = ConnectionUpgrade<SocketCore>()
@@ -38,8 +38,8 @@ extension WebSocketOperation: UpgradingOperation {
         guard protocols.allSatisfy(\.isToken) else {
             throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
         }
-        // Set the field as the caller's, so that it isn't sent to another origin, because some APIs expect a token as a
-        // protocol.
+        // Some APIs expect a token in place of a protocol. Attribute the field to the caller, so that it isn't sent to
+        // another origin.
         if !protocols.isEmpty { request.headers[WebSocketHandshake.protocolName] = protocols.joined(separator: ", ") }
     }
 

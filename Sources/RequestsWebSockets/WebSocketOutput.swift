@@ -12,14 +12,14 @@ struct WebSocketOutput: Sendable {
     private var bytes: [UInt8] = []
     /// The number of bytes at the beginning that were already read.
     private var readCount = 0
-    /// The number of pongs appended since the last time that none was pending, and the end of the last pong.
+    /// The number of pongs appended since the last time that no pong was pending, and the end offset of the last pong.
     private var (pongCount, pongEnd) = (0, 0)
     /// The reply to the last ping, if too many pongs are pending.
     ///
     /// Only the last ping needs a reply (RFC 6455, 5.5.3), so a flood of pings uses no memory.
     private var deferredPong: Data?
 
-    /// The maximum number of pending pongs, in addition to the deferred one.
+    /// The maximum number of pending pongs, in addition to the deferred pong.
     private static let maximumQueuedPongs = 32
     /// The maximum capacity that is kept for the next message.
     private static let maximumKeptCapacity = 64 * 1024
@@ -36,8 +36,8 @@ struct WebSocketOutput: Sendable {
             bytes.removeFirst(readCount)
             (pongEnd, readCount) = (pongEnd - readCount, 0)
         }
-        // Use the system's random numbers, not the caller's: a mask must be unpredictable (RFC 6455, 10.3), and the
-        // caller's code must not run here, under the lock of the socket.
+        // Use the system's random numbers, not the caller's, because a mask must be unpredictable (RFC 6455, 10.3), and
+        // the caller's code must not run here, under the lock of the socket.
         let mask = masksFrames ? UInt32.random(in: .min ... .max) : nil
         WebSocketFrame(opcode, payload, mask: mask).append(to: &bytes)
     }

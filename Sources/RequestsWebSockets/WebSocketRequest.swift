@@ -25,13 +25,13 @@ import Requests
 /// ```
 ///
 /// The handshake is a GET request like any other, with the settings of its environment. The scheme of the URL, or of
-/// the base URL, is `ws`, `wss`, `http` or `https`. A response other than 101 is a failure, whose error has the
+/// the base URL, is `ws`, `wss`, `http` or `https`. A response other than 101 is a failure, whose error contains the
 /// response.
 public protocol WebSocketRequest: NetworkRequest {
     /// ``WebSocketOperation``, unless the request specifies a subclass.
     associatedtype OperationType = WebSocketOperation<Self>
 
-    /// The protocols to offer to the server, the preferred one first; none by default.
+    /// The protocols to offer to the server, most preferred first; none by default.
     var protocols: [String] { get }
 
     /// The maximum byte count of a message; 16 MiB by default.
@@ -50,7 +50,8 @@ public protocol WebSocketRequest: NetworkRequest {
     /// Cancelling the operation cancels the task that runs this method. When the method returns, the socket is closed
     /// with the code 1000, unless it was closed before. When it throws, the socket is closed with the code 1001.
     ///
-    /// - Throws: The failure of the request. An error of the socket that it rethrows is the failure of the connection.
+    /// - Throws: The error with which the request fails. If the method rethrows an error of the socket, this counts as
+    ///   a failure of the connection.
     func process(_ socket: WebSocket) async throws -> Success
 }
 

@@ -3,7 +3,7 @@
 
 import Requests
 
-/// Lock-protected state that tasks can await; every wait for a condition in this module uses it.
+/// Lock-protected state with conditions that tasks can await; every such wait in this module uses this type.
 package struct AwaitableState<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isMet: @Sendable (State) -> Bool
@@ -52,7 +52,7 @@ package struct AwaitableState<State: Sendable>: Sendable {
     ///   - summary: Returns a description of the state, for the error message.
     ///   - isMet: Returns whether the state meets the condition.
     /// - Returns: The state that met the condition.
-    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` if the task is cancelled before.
+    /// - Throws: ``WaitTimeoutError`` when the limit is reached, or `CancellationError` if the task is cancelled first.
     @discardableResult
     package func wait(
         for awaited: String,

@@ -35,7 +35,7 @@ public final class Gate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// Whether the gate was opened.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Opens the gate permanently and resumes every waiter; opening it again does nothing.
@@ -54,7 +54,8 @@ public final class Gate: Sendable {
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
     ///   - file: The file of the call, for the error message.
     ///   - line: The line of the call, for the error message.
-    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` as soon as the task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` when the limit is reached, or `CancellationError` as soon as the task is
+    ///   cancelled.
     public func wait(
         timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,
@@ -70,14 +71,15 @@ public final class Gate: Sendable {
     /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, the wait also ends when the server
     /// stops.
     ///
-    /// Use it in handlers, which run on the server's threads. If a handler throws, the response has the status 500 and
-    /// the error as its content. In a task, use the async overload, which doesn't block a thread.
+    /// Use this overload in handlers, which run on the server's threads. If a handler throws, the response has the
+    /// status 500 and the error as its content. In a task, use the async overload, which doesn't block a thread.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
     ///   - file: The file of the call, for the error message.
     ///   - line: The line of the call, for the error message.
-    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` as soon as the server is stopped.
+    /// - Throws: ``WaitTimeoutError`` when the limit is reached, or `CancellationError` as soon as the server is
+    ///   stopped.
     @available(*, noasync, message: "await the asynchronous form instead")
     public func wait(
         timeout limit: Duration = .seconds(30),

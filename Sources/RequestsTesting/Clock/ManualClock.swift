@@ -26,7 +26,7 @@ public final class ManualClock: Clock, Sendable {
         /// The time since the clock was created.
         public var offset: Swift.Duration
 
-        /// Creates an instant; by default, the one at which clocks start.
+        /// Creates an instant; by default, the instant at which clocks start.
         public init(offset: Swift.Duration = .zero) {
             self.offset = offset
         }
@@ -86,7 +86,7 @@ public final class ManualClock: Clock, Sendable {
     /// The current time of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The resolution of the clock, which is zero because any difference is measured.
+    /// The resolution of the clock: zero, because the clock distinguishes any two instants.
     public var minimumResolution: Swift.Duration { .zero }
 
     /// The number of tasks that are asleep.
@@ -101,7 +101,7 @@ public final class ManualClock: Clock, Sendable {
 
     /// Sleeps until the deadline; `isCounted` is whether ``waitForSleepers(_:timeout:file:line:)`` counts the task.
     ///
-    /// Timeouts aren't counted, because a test that waits for sleepers doesn't mean them.
+    /// Timeouts aren't counted, because a test that waits for sleepers isn't interested in them.
     func sleep(until deadline: Instant, isCounted: Bool) async throws {
         try Task.checkCancellation()
         try await Suspension.wait { resume in
@@ -125,8 +125,8 @@ public final class ManualClock: Clock, Sendable {
     ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
     ///   - file: The file of the call, for the error message.
     ///   - line: The line of the call, for the error message.
-    /// - Throws: ``WaitTimeoutError`` at the limit, with the current sleepers, or `CancellationError` as soon as the
-    ///   task is cancelled.
+    /// - Throws: ``WaitTimeoutError`` when the limit is reached, with the current sleepers, or `CancellationError` as
+    ///   soon as the task is cancelled.
     public func waitForSleepers(
         _ count: Int = 1,
         timeout limit: Duration = .seconds(30),
@@ -158,7 +158,7 @@ public final class ManualClock: Clock, Sendable {
 // MARK: - After
 
 extension Clock where Duration == Swift.Duration {
-    /// Runs an action after a delay that starts with this call, unless the returned task is cancelled before.
+    /// Runs an action after a delay that starts with this call, unless the returned task is cancelled first.
     ///
     /// On a ``ManualClock``, ``ManualClock/waitForSleepers(_:timeout:file:line:)`` doesn't count the sleep.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {

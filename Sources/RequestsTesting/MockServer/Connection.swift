@@ -6,14 +6,15 @@ import Requests
 
 /// A connection of a server, which reads requests and sends responses on a separate thread.
 ///
-/// The socket is non-blocking. Every wait is one `poll` for the socket, for the stop signal of the server and, if a
-/// response is held by a gate, for the opening of the gate. The wait ends with the first of these events.
+/// The socket is non-blocking. Every wait is a single `poll` for the socket, the server's stop signal and, if a gate
+/// holds the response, the opening of that gate. The wait ends with the first of these events.
 struct Connection {
     let number: Int
     let socket: Socket
     let core: ServerCore
     private var parser = RequestParser()
-    /// Whether the client ended its side while a response was pending; the connection then no longer counts as open.
+    /// Whether the client half-closed the connection while a response was pending; if so, the connection no longer
+    /// counts as open.
     private(set) var didReceiveFIN = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -24,7 +25,7 @@ struct Connection {
     /// The maximum byte count of buffered requests, after which the connection stops reading while it waits.
     private static let pipelineLimit = 4 << 20
 
-    /// Responds to requests until one side ends the connection; the caller closes the socket.
+    /// Responds to requests until either side ends the connection; the caller closes the socket.
     mutating func run() {
         var left = max(1, core.configuration.maximumRequestsPerConnection ?? .max)
         while let (request, response) = nextResponse() {
@@ -62,12 +63,12 @@ struct Connection {
         return transfer
     }
 
-    /// Whether the server was stopped, which otherwise only a wait for the socket detects.
+    /// Whether the server was stopped; must be checked where no wait for the socket would reveal that.
     var isStopped: Bool { core.state.withLock { $0.isStopped } }
 
-    /// Waits for bytes, and returns them; `nil` if the client sends no more, or the server is stopped.
+    /// Waits for bytes, and returns them; `nil` if the client has stopped sending, or the server is stopped.
     mutating func receiveData() -> Data? {
-        // If a client never stops sending, there is no wait that detects the stop of the server.
+        // If a client never stops sending, reading never waits, so only this check reveals that the server was stopped.
         while !isStopped {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             case .moved(let count): return Data(buffer[..<count])
@@ -146,8 +147,8 @@ struct Connection {
     /// Waits for a deadline or a wakeup; returns `false` if the client disconnects or the server stops first.
     ///
     /// While waiting, the client's next request is read and buffered, because only reading reveals whether the client
-    /// is still connected. A client that ends its side of the connection still gets its response, because its FIN
-    /// doesn't show whether it also stopped reading. Only sending reveals that.
+    /// is still connected. A client that half-closes the connection still gets its response, because its FIN doesn't
+    /// show whether the client has also stopped reading. Only sending reveals that.
     private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
         while true {
             let listens = !didReceiveFIN && parser.pendingCount < Self.pipelineLimit
@@ -168,7 +169,8 @@ struct Connection {
         }
     }
 
-    /// Waits until the client ends its side of the connection, or the server is stopped; used when no response follows.
+    /// Waits until the client half-closes the connection or disconnects, or the server is stopped; used when no
+    /// response follows.
     private mutating func idleUntilDisconnect() {
         while !didReceiveFIN, wait(for: parser.pendingCount < Self.pipelineLimit ? POLLIN : 0) == .ready {
             guard ![.finished, .ended].contains(read()) else { return }

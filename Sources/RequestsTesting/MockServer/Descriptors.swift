@@ -44,7 +44,7 @@ func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
     #endif
 }
 
-/// Returns whether some of the sent bytes haven't been acknowledged by the peer's system.
+/// Returns whether bytes have been sent that the peer's system hasn't acknowledged yet.
 func hasUnsentBytes(_ descriptor: Int32) -> Bool {
     var count: Int32 = 0
     #if canImport(Darwin)

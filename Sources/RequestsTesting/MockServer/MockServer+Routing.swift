@@ -49,7 +49,7 @@ extension MockServer {
 
 /// A sequence of responses, or a handler that creates them.
 enum ResponseSource: Sendable {
-    /// The responses to the next requests, in order; the last one repeats.
+    /// The responses to the next requests, in order; the last response repeats.
     case scripted([StubResponse])
     case handler(MockServer.Handler)
 
@@ -102,8 +102,8 @@ extension ServerCore.State {
         return nil
     }
 
-    /// Returns the response source for a request, and consumes a response of the queue, or of a route that has more
-    /// than one.
+    /// Returns the response source for a request, and consumes a response from the queue, or from a route that has more
+    /// than one response.
     ///
     /// The request receives the variables of the route's template.
     mutating func takeResponseSource(for request: inout ReceivedRequest) -> ResponseSource {

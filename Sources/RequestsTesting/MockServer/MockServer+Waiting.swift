@@ -4,7 +4,7 @@
 import Requests
 
 extension MockServer {
-    /// Waits until a request was received; returns immediately if one already was.
+    /// Waits until a request has been received; returns immediately if one already has.
     ///
     /// ```swift
     /// let request = try await server.awaitRequest()
@@ -31,14 +31,15 @@ extension MockServer {
         return first
     }
 
-    /// Waits until at least `count` requests were received since the start; returns immediately if they already were.
+    /// Waits until at least `count` requests have been received since the start; returns immediately if they already
+    /// have.
     ///
     /// - Parameters:
     ///   - count: The number of requests; with less than 1, the method returns immediately.
     ///   - limit: The maximum time to wait; 30 seconds by default.
     ///   - file: The file of the call, for the error message.
     ///   - line: The line of the call, for the error message.
-    /// - Returns: The first `count` requests, in the order in which they were complete, without those that weren't
+    /// - Returns: The first `count` requests, in the order in which they were completed, except those that weren't
     ///   recorded.
     /// - Throws: ``WaitTimeoutError`` if the requests don't arrive in time, or if the server stops first;
     ///   `CancellationError` if the task is cancelled.

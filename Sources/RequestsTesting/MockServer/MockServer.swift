@@ -69,7 +69,7 @@ public final class MockServer: Sendable {
         URL(lenient: url.absoluteString + target) ?? url.appendingPathComponent(target)
     }
 
-    /// The recorded requests, in the order in which they were complete.
+    /// The recorded requests, in the order in which they were completed.
     public var requests: [ReceivedRequest] { core.state.withLock { $0.requests } }
 
     /// The number of requests that were received since the start, including those that weren't recorded.
@@ -80,8 +80,8 @@ public final class MockServer: Sendable {
 
     /// The number of open connections.
     ///
-    /// A connection no longer counts once its client has ended its side while waiting for a response, even if the
-    /// client still reads. The server sends the response nonetheless.
+    /// A connection no longer counts once its client half-closes it while waiting for a response, even if the client is
+    /// still reading. The server sends the response nonetheless.
     public var openConnections: Int { core.state.withLock { $0.openCount } }
 
     /// Stops the server: closes the listener and every connection, and returns when all threads are done.

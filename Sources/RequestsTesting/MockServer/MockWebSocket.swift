@@ -23,7 +23,7 @@ public final class MockWebSocket {
     public private(set) var closeCode: WebSocket.CloseCode?
     /// The reason that the client sent with the ``closeCode``.
     public private(set) var closeReason: String?
-    /// The rule of the protocol that the client violated; `nil` if it hasn't violated any.
+    /// The protocol rule that the client violated; `nil` if it hasn't violated any.
     public private(set) var violation: String?
     /// The number of pongs that were received.
     public private(set) var pongCount = 0
@@ -104,7 +104,7 @@ public final class MockWebSocket {
     ///
     /// - Throws: ``Disconnected``.
     public func send(bytes: Data) throws {
-        // If a client reads everything, there is no wait that detects the stop of the server.
+        // If a client reads everything, sending never waits, so only this check reveals that the server was stopped.
         guard isConnected, !connection.isStopped, connection.send(bytes) else {
             isConnected = false
             throw Disconnected()

@@ -12,8 +12,8 @@ import Requests
 /// while let event = parser.next() { … }
 /// ```
 ///
-/// The bytes may be split anywhere. Where RFC 9112 allows a choice, the parser is strict, because it tests clients: it
-/// rejects a bare LF, a folded line, and a missing `Host`.
+/// The bytes may be split anywhere. Where RFC 9112 allows a choice, the parser is strict, because its purpose is to
+/// test clients: it rejects a bare LF, a folded line, and a missing `Host`.
 struct RequestParser: Sendable {
     /// An event in the byte stream.
     enum Event: Sendable, Equatable {
@@ -57,7 +57,7 @@ struct RequestParser: Sendable {
     var state = State.head
     /// The received bytes that haven't been removed yet.
     ///
-    /// The buffer starts with completed requests, which are removed only when that is worth moving the remaining bytes.
+    /// The buffer starts with completed requests, which are removed only when it is worth moving the remaining bytes.
     /// The current request and pipelined requests follow.
     var buffer: [UInt8] = []
     /// The index in the buffer at which the current request starts.
@@ -89,7 +89,7 @@ struct RequestParser: Sendable {
     /// The number of bytes that don't belong to a returned request.
     var pendingCount: Int { buffer.count - start }
 
-    /// Whether there are no bytes of an incomplete request, so that the connection may close without losing one.
+    /// Whether no part of another request is buffered, in which case the connection may close without losing a request.
     var isBetweenRequests: Bool { state == .head && pendingCount == 0 }
 
     /// Returns the next event, or `nil` if more bytes are needed.
@@ -228,7 +228,8 @@ extension RequestParser {
 
     /// Returns the bytes before a delimiter, and skips both; returns `nil` if the delimiter hasn't arrived yet.
     ///
-    /// The search continues where the last one ended, except for a few bytes that may be the start of the delimiter.
+    /// The search continues where the previous search ended, but repeats a few bytes that may be the start of the
+    /// delimiter.
     private mutating func take(upTo delimiter: [UInt8]) throws(ParseError) -> ArraySlice<UInt8>? {
         var position = max(scannedEnd, cursor)
         while let candidate = buffer[position...].firstIndex(of: delimiter[0]),

@@ -43,7 +43,8 @@ final class ServerCore: Sendable {
         state = AwaitableState(
             State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests))
         )
-        // Enter the group here, so that a stop before the start waits for the thread that closes the listener.
+        // Enter the group here, so that `stop()` waits for the thread that closes the listener even if that thread
+        // hasn't started yet.
         threads.enter()
     }
 
@@ -83,7 +84,7 @@ final class ServerCore: Sendable {
             case .none:
                 break
             case .exhausted:
-                // The listener remains readable, so the loop would be busy without a pause.
+                // The listener remains readable, so without a pause, the loop would spin.
                 var stop = [stopSignal.pollDescriptor]
                 _ = awaitReadiness(&stop, until: .now + .milliseconds(5))
             }
@@ -122,13 +123,13 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Records that a connection no longer counts as open, because it was closed, or its client ended its side.
+    /// Records that a connection no longer counts as open, because it was closed, or half-closed by its client.
     func recordClosedConnection() {
         state.withLock { $0.openCount -= 1 }
         connectionClosedSignal?.signal()
     }
 
-    /// Records a request whose head has arrived, and returns its response, if it doesn't wait for the content.
+    /// Records a request whose head has arrived, and returns its response if that doesn't wait for the content.
     func respondEarly(
         to message: @autoclosure () -> RequestParser.Message,
         on connection: Int

@@ -16,7 +16,7 @@ struct Socket: Sendable {
         case moved(Int)
         /// Nothing can be read or written now.
         case blocked
-        /// The peer has ended its side of the connection; it may still read.
+        /// The peer has half-closed the connection, and may still read.
         case finished
         /// The connection is broken.
         case ended

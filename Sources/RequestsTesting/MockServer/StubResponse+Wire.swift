@@ -9,9 +9,9 @@ extension StubResponse {
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
-        /// Waits for a time; the connection ends if the client disconnects or the server stops before.
+        /// Waits for a time; the connection ends if the client disconnects or the server stops first.
         case pause(Duration)
-        /// Waits until the gate is open; the connection ends if the client disconnects or the server stops before.
+        /// Waits until the gate is open; the connection ends if the client disconnects or the server stops first.
         case waitFor(Gate)
         /// Stalls until the client disconnects or the server stops.
         case stall
@@ -30,7 +30,7 @@ extension StubResponse {
     /// .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Len".utf8)), .pause(.milliseconds(5)), .reset])
     /// ```
     ///
-    /// Requires a ``MockServer``. Other transports don't send bytes, so the request fails with the error `unsupported`,
+    /// Requires a ``MockServer``. Other transports don't send bytes, so the request fails with the code `unsupported`,
     /// as for ``raw(_:keepsAlive:)-(String,_)`` and ``early``. For modifiers, the content consists of the bytes of all
     /// `send` steps.
     ///
@@ -92,7 +92,7 @@ extension StubResponse {
         closing.changing { $0.isEarly = true }
     }
 
-    /// Returns the steps of the response for a server; `isLast` is whether the server closes the connection after it.
+    /// Returns the steps of the response for a server; `isLast` is whether the server closes the connection afterwards.
     func steps(for request: ReceivedRequest, isLast: Bool = false) -> [StubPlan.Step] {
         let closes = isLast || !keepsAlive || !request.keepsAlive
         do {

@@ -39,7 +39,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
 // MARK: - Seeded
 
 extension RandomSource {
-    /// Creates a source of the numbers of a ``SeededRandom``, which all users of the source share.
+    /// Creates a random source that draws from one ``SeededRandom``, which all users of the source share.
     ///
     /// The first user gets the first number. To predict the numbers of one request, make sure that nothing else uses
     /// the source at the same time.

@@ -4,7 +4,7 @@
 import Requests
 
 extension HTTPStubber {
-    /// Waits until a request was received; returns immediately if one already was.
+    /// Waits until a request has been received; returns immediately if one already has.
     ///
     /// ```swift
     /// async let menu = client.fetch(Get<Menu>("menu"))
@@ -26,7 +26,7 @@ extension HTTPStubber {
         try await state.awaitRequest(limit, CallSite(file, line), of: "the stubber") { $0.requests }
     }
 
-    /// Waits until at least `count` requests were received; returns immediately if they already were.
+    /// Waits until at least `count` requests have been received; returns immediately if they already have.
     ///
     /// - Parameters:
     ///   - count: The number of requests; with less than 1, the method returns immediately.

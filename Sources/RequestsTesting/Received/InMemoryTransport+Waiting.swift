@@ -4,7 +4,7 @@
 import Requests
 
 extension InMemoryTransport {
-    /// Waits until a request was sent; returns immediately if one already was.
+    /// Waits until a request has been sent; returns immediately if one already has.
     ///
     /// - Parameters:
     ///   - limit: The maximum time to wait; 30 seconds by default.
@@ -22,7 +22,7 @@ extension InMemoryTransport {
         try await recorded.awaitRequest(limit, CallSite(file, line), of: "the transport") { $0 }
     }
 
-    /// Waits until at least `count` requests were sent; returns immediately if they already were.
+    /// Waits until at least `count` requests have been sent; returns immediately if they already have.
     ///
     /// - Parameters:
     ///   - count: The number of requests; with less than 1, the method returns immediately.

@@ -24,7 +24,7 @@ public struct ReceivedRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
     private var address: Address
-    /// The header fields in order, including repeated ones.
+    /// The header fields in order, including repeated fields.
     public var headers: HTTPHeaders
     /// The content without its framing; empty if there is none, if ``isBodyHidden`` is true, or for an
     /// ``StubResponse/early`` response.
@@ -48,7 +48,7 @@ public struct ReceivedRequest: Sendable {
     public var rawBytes = Data()
     /// The index of the connection, starting at 0; requests with the same index shared a connection.
     public var connection = 0
-    /// The index of the request on the server, starting at 0, in the order in which requests were complete.
+    /// The index of the request on the server, starting at 0, in the order in which requests were completed.
     public var index = 0
 
     /// Creates a request, for example to test a custom condition.
@@ -127,7 +127,7 @@ extension ReceivedRequest: CustomStringConvertible {
     /// values.
     public var description: String { "\(method.rawValue.shortened(to: 16)) \(redactedAddress.shortened(to: 256))" }
 
-    /// The URL without credentials and query values.
+    /// The URL without credentials or query values.
     var redactedAddress: String {
         var components = AddressComponents(url)
         components.path = Redaction.address(components.path)
@@ -165,7 +165,7 @@ extension ReceivedRequest {
         }
     }
 
-    /// Reads the content of a request to its end; returns `nil` if the transfer is cancelled before.
+    /// Reads the entire content of a request; returns `nil` if the transfer is cancelled first.
     ///
     /// - Throws: The error of a body that can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> ReceivedRequest? {

@@ -26,7 +26,7 @@ extension Sequence<ReceivedRequest> {
         try expect(conditions, at: CallSite(file, line))
     }
 
-    /// Checks that at least one of the requests has a method and a URL, and meets all of the conditions.
+    /// Checks that at least one of the requests has the given method and URL, and meets all of the conditions.
     ///
     /// ```swift
     /// try server.requests.expect(.post, "/users/{id}", .jsonBody(["name": "Ada"]))

@@ -24,7 +24,7 @@ struct ArchiveReader {
     func exchange() throws(HTTPArchive.Error) -> Exchange {
         let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
         var exchange = Exchange(request: try readRequest(), metrics: TransferRecord.Metrics(start: start))
-        // Browsers omit the content of files and large content, but state its size.
+        // Browsers omit file content and large content, but state its size.
         let statedSize = exchange.request.body.isEmpty ? request["bodySize"]?.wholeNumber.map(Self.clamped) : nil
         exchange.requestBodySize += missingByteCount(in: request["postData"]) ?? statedSize ?? 0
         exchange.response = try readResponse()
@@ -119,8 +119,8 @@ struct ArchiveReader {
             }
             return data
         }
-        // The archive has decoded text, so encode it with the charset of its type, which the receiver of the content
-        // uses too.
+        // The archive contains decoded text, so encode it in the charset of its media type, in which the receiver
+        // decodes it again.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.encoding ?? .utf8
         return charset == .utf8 ? Data(text.utf8) : text.data(using: charset) ?? Data(text.utf8)
     }
@@ -129,7 +129,7 @@ struct ArchiveReader {
         content?["_missing"]?.wholeNumber.map(Self.clamped)
     }
 
-    /// Limits a byte count, so that adding others can't overflow.
+    /// Limits a byte count, so that adding up several counts can't overflow.
     private static func clamped(_ size: Int64) -> Int64 {
         min(max(0, size), 1 << 53)
     }
@@ -170,7 +170,7 @@ extension RequestError.Code {
 }
 
 extension HTTPArchive {
-    /// The error of an archive that can't be read, or of an entry that can't be replayed.
+    /// An error that is thrown if an archive can't be read, or if an entry can't be replayed.
     public struct Error: DescribedError, Sendable, Hashable {
         /// The entry, the field and the reason, such as
         /// `entry 3 (GET https://example.com/): response.status is missing`.

@@ -38,9 +38,9 @@ public final class ArchiveTransport: HTTPTransport {
     /// - Parameters:
     ///   - file: The URL of the archive, which may not exist yet.
     ///   - mode: Whether to record or to replay; by default, the transport records only if there is no file.
-    ///   - network: The transport that sends recorded requests; by default, the best one of the platform.
+    ///   - network: The transport that sends recorded requests; by default, the best transport of the platform.
     ///   - matchingBodies: Whether the content of a request must match the recorded content too; `false` by default.
-    ///   - ignored: The URL components that may differ from the recorded ones; none by default.
+    ///   - ignored: The components of the URL that may differ from the recorded URL; none by default.
     /// - Throws: ``HTTPArchive/Error``, or the error of reading the file.
     public init(
         _ file: URL,
@@ -64,7 +64,7 @@ public final class ArchiveTransport: HTTPTransport {
 
     /// Writes the recorded exchanges, without secrets; does nothing when replaying.
     ///
-    /// Await the requests before, because an exchange that hasn't completed isn't written.
+    /// Await the requests first, because an exchange that hasn't completed isn't written.
     ///
     /// - Throws: The error of writing the file.
     public func save() throws {

@@ -6,7 +6,7 @@ import Requests
 
 /// A request that was sent to a server, with its response or its error.
 ///
-/// A followed redirect and a retry are separate exchanges. An ``ExchangeRecorder`` creates exchanges, an
+/// Each followed redirect and each retry is a separate exchange. An ``ExchangeRecorder`` creates exchanges, an
 /// ``HTTPArchive`` stores them, and a test can check them:
 ///
 /// ```swift
@@ -21,7 +21,7 @@ public struct Exchange: Sendable {
     public var response: Response?
     /// The error; `nil` if the exchange didn't fail.
     ///
-    /// If the exchange failed during the response, there are both an error and a response.
+    /// If the exchange failed while the response was being received, there is both an error and a response.
     public var error: RequestError?
     /// The start and the durations of the phases; an exchange that was read from a file has only the start.
     public var metrics: TransferRecord.Metrics

@@ -14,8 +14,8 @@ import Requests
 /// ```
 ///
 /// Every request that is sent is recorded, including redirects and retries, with any kind of content: a stream is
-/// copied while the transport reads it. Events are forwarded unchanged as they arrive. An exchange is recorded before
-/// its end is reported.
+/// copied while the transport reads it. Events are forwarded unchanged as they arrive. Each exchange is recorded before
+/// its end event is forwarded.
 ///
 /// To record only if there is no file yet, and to replay the file otherwise, use an ``ArchiveTransport``. A recorder is
 /// thread-safe, and shares nothing with other recorders.
@@ -26,7 +26,7 @@ public final class ExchangeRecorder: HTTPTransport {
     private let now: @Sendable () -> Date
     private let state = Locked(State())
 
-    /// The exchanges by sequence number, which increases in the order in which they were sent.
+    /// The exchanges by sequence number; the numbers increase in the order in which the requests were sent.
     private struct State: Sendable {
         var running: [Int: Exchange] = [:]
         var ended: [Int: Exchange] = [:]
@@ -36,7 +36,7 @@ public final class ExchangeRecorder: HTTPTransport {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - transport: The transport that sends the requests; by default, the best one of the platform.
+    ///   - transport: The transport that sends the requests; by default, the best transport of the platform.
     ///   - maximumBodySize: The maximum byte count of content to record, in each direction; 10 MiB by default. Larger
     ///     content is sent and received in full, but recorded incompletely.
     ///   - clock: The clock that measures an exchange if its transport doesn't.
@@ -53,7 +53,7 @@ public final class ExchangeRecorder: HTTPTransport {
         self.now = now
     }
 
-    /// The completed exchanges, in the order in which they were sent.
+    /// The completed exchanges, in the order in which their requests were sent.
     public var exchanges: [Exchange] {
         state.withLock(\.ended).sorted { $0.key < $1.key }.map(\.value)
     }
@@ -135,15 +135,15 @@ extension Exchange {
 }
 
 extension TransportRequest {
-    /// Returns the request with a body whose bytes are copied, immediately for data and files, and while reading for a
-    /// stream.
+    /// Returns the request with a body that passes its bytes to `copy`: immediately for data and files, and while being
+    /// read for a stream.
     ///
     /// - Parameter copy: Receives the bytes, or `nil` when the content starts again.
     /// - Returns: The request to send.
     fileprivate func copyingBody(
         to copy: @escaping @Sendable (UnsafeRawBufferPointer?) -> Void
     ) -> TransportRequest {
-        // The transport reports the error of a body that can't be encoded or read.
+        // If the body can't be encoded or read, the transport reports the error.
         guard let body = try? body.resolved() else { return self }
         var result = self
         result.body = body
@@ -160,7 +160,7 @@ extension TransportRequest {
 }
 
 extension HTTPBody.Stream {
-    /// Returns the same body stream, whose bytes are copied when they are read.
+    /// Returns a stream of the same bytes, which also passes them to `copy` when they are read.
     fileprivate func copied(to copy: @escaping @Sendable (UnsafeRawBufferPointer?) -> Void) -> HTTPBody.Stream {
         guard !isAsynchronous else {
             return observed(from: { copy(nil) }, by: { $0.withUnsafeBytes(copy) })
@@ -173,7 +173,7 @@ extension HTTPBody.Stream {
 }
 
 extension PolledStream {
-    /// Creates a stream that reads from another stream, and copies the bytes that its reader receives.
+    /// Creates a stream that reads from another stream, and also passes the bytes that its reader receives to `copy`.
     fileprivate convenience init(
         copying original: InputStream,
         to copy: @escaping (UnsafeRawBufferPointer) -> Void

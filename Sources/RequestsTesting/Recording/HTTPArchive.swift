@@ -17,9 +17,9 @@ import Requests
 /// ### Secrets
 ///
 /// By default, a written archive contains no secrets. The values of header fields, query parameters, and members of
-/// content are redacted if their names mark them as secrets, by the same rule as in logs. They are replaced by
-/// `REDACTED`, by 0, or by `<redacted>` in a field, which a replay takes into account. Content that contains the name
-/// of a secret and can't be parsed is omitted.
+/// content are redacted if their names mark them as secrets, by the same rule as in logs. They are replaced with
+/// `REDACTED`, with 0, or, in a field, with `<redacted>`, which a replay takes into account. Content that contains the
+/// name of a secret and can't be parsed is omitted.
 ///
 /// Secrets with other names are written unchanged. So check a file before you share it, or change ``exchanges`` before
 /// you write it.
@@ -38,7 +38,7 @@ public struct HTTPArchive: Sendable {
     /// unknown, and nonstandard members are ignored. An entry with the status 0, which browsers write, has no response.
     ///
     /// - Throws: ``HTTPArchive/Error``, which names the entry and the field. Omitted content isn't an error here, but
-    ///   fails the request that would replay it.
+    ///   the request that would replay it fails.
     /// - Complexity: O(n).
     public init(data: Data) throws(HTTPArchive.Error) {
         // Programs on Windows may write a byte order mark.
@@ -70,7 +70,7 @@ public struct HTTPArchive: Sendable {
         }
     }
 
-    /// Returns the archive as JSON in UTF-8, with a line for each member, and a deterministic order.
+    /// Returns the archive as JSON in UTF-8, with one member per line, in a deterministic order.
     ///
     /// - Parameter revealsSecrets: Whether secrets such as credentials and cookies are written; false by default.
     /// - Returns: The contents of a file.
@@ -79,7 +79,7 @@ public struct HTTPArchive: Sendable {
         ArchiveEntry.archive(exchanges.map(\.archiveEntry), redacts: !revealsSecrets).indented
     }
 
-    /// Writes the archive to a file atomically: an existing file stays unchanged until the new one is complete.
+    /// Writes the archive to a file atomically: an existing file stays unchanged until the new file is complete.
     ///
     /// - Parameters:
     ///   - file: The URL of the file, whose directory must exist.

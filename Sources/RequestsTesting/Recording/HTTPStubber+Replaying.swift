@@ -8,10 +8,10 @@ extension HTTPStubber {
     /// Adds stubs that replay an archive; equal requests share a stub, which replays their responses in order.
     ///
     /// Requests are equal if their methods are equal and their URLs are equivalent (RFC 3986, 6.2.2). Header fields and
-    /// the order of parameters with different names make no difference. Nor do the values of secret parameters, which a
-    /// file doesn't have.
+    /// the order of parameters with different names make no difference. Nor do the values of secret parameters, because
+    /// a file doesn't contain them.
     ///
-    /// With `matchingBodies`, JSON is compared by its meaning, and a multipart form without its boundary. If the
+    /// With `matchingBodies`, JSON is compared by meaning, and multipart forms regardless of their boundaries. If the
     /// content of a request wasn't recorded completely, any content except empty content matches.
     ///
     /// The recorded connection isn't replayed: the content arrives decoded, immediately and in one part, with its
@@ -85,7 +85,7 @@ extension Exchange {
         return status.mayHaveContent && status.category != .redirection
     }
 
-    /// Returns the header fields to replay, without invalid ones, secret cookies, and fields that don't apply to
+    /// Returns the header fields to replay, excluding invalid fields, secret cookies, and fields that don't apply to
     /// decoded content.
     fileprivate func replayedHeaders(of response: Exchange.Response) -> HTTPHeaders {
         // Keep the length of content that was omitted.

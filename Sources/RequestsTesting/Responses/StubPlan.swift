@@ -27,8 +27,8 @@ struct StubPlan: Sendable {
     ///   - response: The response.
     ///   - request: The request, including its content.
     ///   - serverCloses: Whether the server closes the connection after the response; `nil` if there is no server.
-    /// - Throws: Any error of reading or encoding the content; a `RequestError` of code `unsupported` if only a server
-    ///   can send the response.
+    /// - Throws: Any error from reading or encoding the content, or a `RequestError` with the code `unsupported` if
+    ///   only a server can send the response.
     init(_ response: StubResponse, to request: ReceivedRequest, serverCloses: Bool? = nil) throws {
         if serverCloses == nil { try response.throwIfServerOnly() }
         let closes = serverCloses ?? response.closes
@@ -48,7 +48,7 @@ struct StubPlan: Sendable {
         if hasContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
-        // A client that has received the promised length doesn't notice how the connection ends, or any later events.
+        // A client that has received the promised length notices neither later events nor how the connection ends.
         let promisedLength = hasContent ? headers[.contentLength].flatMap { Int($0) } ?? 0 : 0
         if serverCloses == nil, trailers == nil, count >= promisedLength,
             let end = events.firstIndex(where: { $0.action.endsConnection })
@@ -160,19 +160,19 @@ extension HTTPStatus {
 struct ContentFragments: Sequence, IteratorProtocol, Sendable {
     /// The remaining bytes.
     private(set) var data: Data
-    /// The size of the chunk that starts with this part; `nil` if none does.
+    /// The size of the chunk that starts with this part; `nil` if no chunk does.
     var startedChunk: Int?
     /// Whether a chunk ends with this part.
     var endsChunk = false
     private let size: Int
     private let pace: StubResponse.Pace
-    private var isFirst: Bool
+    private var isFirstFragment: Bool
 
-    /// Splits a part of the content into fragments; `isFirst` is whether it is the first part.
+    /// Splits a part of the content into fragments; `isFirst` is whether the part is the first.
     init(of data: Data, pace: StubResponse.Pace, isFirst: Bool) {
         self.data = data
         self.pace = pace
-        self.isFirst = isFirst
+        self.isFirstFragment = isFirst
         size = pace.fragmentSize ?? pace.speed?.bytesPerFragment ?? Swift.max(1, data.count)
     }
 
@@ -187,7 +187,7 @@ struct ContentFragments: Sequence, IteratorProtocol, Sendable {
         // Copy the bytes, unless the fragment is all of the data, so that its indices start at zero.
         let fragment = size < data.count || data.startIndex > 0 ? Data(data.prefix(size)) : data
         data = data.dropFirst(size)
-        defer { isFirst = false }
-        return ((pace.speed?.duration(of: fragment.count) ?? .zero) + (isFirst ? .zero : pace.pause), fragment)
+        defer { isFirstFragment = false }
+        return ((pace.speed?.duration(of: fragment.count) ?? .zero) + (isFirstFragment ? .zero : pace.pause), fragment)
     }
 }

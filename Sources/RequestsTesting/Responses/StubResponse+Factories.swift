@@ -7,8 +7,8 @@ import Requests
 extension StubResponse {
     /// Creates a response with a status, and optionally header fields and content.
     ///
-    /// `Content-Length` is added, unless the headers already have one, right or wrong, or a `Transfer-Encoding`. The
-    /// content isn't sent in response to a `HEAD`, nor with the statuses 1xx, 204 and 304.
+    /// `Content-Length` is added, unless the headers already contain that field, right or wrong, or
+    /// `Transfer-Encoding`. The content isn't sent in response to a `HEAD`, nor with the statuses 1xx, 204 and 304.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) -> StubResponse {
         StubResponse(status: status, headers: headers, content: .data(body))
     }
@@ -54,8 +54,8 @@ extension StubResponse {
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
-    ///   - type: The media type; by default, that of the file extension, or `application/octet-stream` for an unknown
-    ///     one.
+    ///   - type: The media type; by default, the media type of the file extension, or `application/octet-stream` for an
+    ///     unknown extension.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them overrides `type`.
     /// - Returns: The response.
@@ -98,8 +98,8 @@ extension StubResponse {
     /// The names are sorted, so that equal values are always encoded as the same bytes.
     ///
     /// - Parameters:
-    ///   - literal: The literal; wrap values that aren't literals in `value(_:)`. If an object has two equal names, the
-    ///     request fails with an error of code `encoding`.
+    ///   - literal: The literal; wrap values that aren't literals in `value(_:)`. If an object repeats a name, the
+    ///     request fails with the code `encoding`.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them overrides `application/json`.
     /// - Returns: The response.
@@ -114,10 +114,10 @@ extension StubResponse {
     /// Creates a response with a JSON object from a flat literal, whose values may have any `Encodable` types.
     ///
     /// - Parameters:
-    ///   - members: The members. If two of their names are equal, the request fails with an error of code `encoding`.
+    ///   - members: The members. If a name is repeated, the request fails with the code `encoding`.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them overrides `application/json`.
-    ///   - encoder: The encoder; by default, one that sorts the keys.
+    ///   - encoder: The encoder; by default, an encoder that sorts the keys.
     /// - Returns: The response.
     public static func json(
         _ members: JSONValue.Members,
@@ -159,13 +159,13 @@ extension StubResponse {
     /// Creates a response with a value, encoded as JSON.
     ///
     /// A `String` is sent verbatim, as JSON that is already encoded. If the value can't be encoded, the request fails
-    /// with an error of code `encoding`.
+    /// with the code `encoding`.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them overrides `application/json`.
-    ///   - encoder: The encoder; by default, one that sorts the keys.
+    ///   - encoder: The encoder; by default, an encoder that sorts the keys.
     /// - Returns: The response.
     @_disfavoredOverload
     public static func json(

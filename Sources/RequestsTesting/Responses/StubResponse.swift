@@ -21,7 +21,7 @@ import Requests
 ///
 /// Unsupported responses are reported as errors. ``raw(_:keepsAlive:)-(String,_)``, ``script(_:keepsAlive:)`` and
 /// ``early`` require a server. A server can simulate only one ``failure(_:)-(Error)``: a lost connection, for which it
-/// resets the connection. For all others, it responds with 500.
+/// resets the connection. For all other failures, it responds with 500.
 ///
 /// A response is a value: servers, stubs and threads can share it, and use it any number of times.
 public struct StubResponse: Sendable {
@@ -80,7 +80,8 @@ public struct StubResponse: Sendable {
         var position: Int
         var action: Action
 
-        /// Returns whether the event precedes another; at one position, waits precede actions that end the delivery.
+        /// Returns whether the event precedes another; at the same position, waits precede actions that end the
+        /// delivery.
         func precedes(_ other: Event) -> Bool {
             guard position == other.position else { return position < other.position }
             return !action.endsDelivery && other.action.endsDelivery
@@ -121,7 +122,7 @@ public struct StubResponse: Sendable {
     /// Adds an event, which happens after existing events at the same position.
     mutating func add(_ action: Action, at position: Int) {
         let event = Event(position: position, action: action)
-        // Search from the end, because a script may have thousands of events, and nearly all are added there.
+        // Search from the end, because a script may have thousands of events, nearly all of which are added there.
         let last = events.lastIndex { !event.precedes($0) }
         events.insert(event, at: last.map { $0 + 1 } ?? 0)
     }
@@ -182,8 +183,8 @@ extension StubResponse {
         changing { $0.closes = true }
     }
 
-    /// Returns the response, with the connection closed after `count` bytes of content, or at the end of shorter
-    /// content.
+    /// Returns the response with the connection closed after `count` bytes of content, or after all of it if there is
+    /// less.
     ///
     /// With 0, the head is delivered, but no content. The client sees a lost connection, unless it already has all the
     /// content that the head promised.
@@ -191,8 +192,8 @@ extension StubResponse {
         adding(.close, at: max(0, count))
     }
 
-    /// Returns the response, with the connection reset after `count` bytes of content, or at the end of shorter
-    /// content.
+    /// Returns the response with the connection reset after `count` bytes of content, or after all of it if there is
+    /// less.
     ///
     /// With 0, the head is delivered, but no content. The client sees a lost connection, unless it already has all the
     /// content that the head promised. From a server, a client that doesn't read for a second may get fewer bytes,
@@ -201,8 +202,8 @@ extension StubResponse {
         adding(.reset, at: max(0, count))
     }
 
-    /// Returns a response that never completes: it stalls after `count` bytes of content, or at the end of shorter
-    /// content.
+    /// Returns a response that never completes: it stalls after `count` bytes of content, or after all of it if there
+    /// is less.
     public func stalled(after count: Int) -> StubResponse {
         adding(.stall, at: max(0, count))
     }

@@ -63,7 +63,8 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     }
 
     private func use(_ responders: [StubUsage.Responder]) -> HTTPStub {
-        // Deallocate the previous responders outside the lock: an object that they retain may use the stub in `deinit`.
+        // Deallocate the previous responders outside the lock, because an object that they retain may use the stub in
+        // `deinit`.
         var responders: [StubUsage.Responder]? = responders
         usage.withLock { swap(&$0.responders, &responders) }
         return self
@@ -82,7 +83,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     /// Limits the stub to `count` requests; later requests go to the stubs after it.
     ///
-    /// If it is called before `respond`, the limit also applies to requests that are already running.
+    /// If you call this method before `respond`, the limit also applies to requests that are already running.
     @discardableResult
     public func limited(to count: Int) -> HTTPStub {
         usage.withLock { $0.limit = count }

@@ -47,7 +47,8 @@ extension HTTPStubber {
 
     /// Removes every stub.
     public func removeAllStubs() {
-        // Deallocate the stubs outside the lock: an object that their closures retain may use the stubber in `deinit`.
+        // Deallocate the stubs outside the lock, because an object that their closures retain may use the stubber in
+        // `deinit`.
         var stubs: [HTTPStub] = []
         state.withLock { swap(&$0.stubs, &stubs) }
     }
@@ -63,7 +64,7 @@ extension HTTPStubber {
 
     // MARK: Received requests
 
-    /// All requests, including unmatched ones, in the order in which their content was complete.
+    /// All requests, including unmatched requests, in the order in which their content was completed.
     public var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
     /// The rejected requests, which no stub matched.
@@ -72,12 +73,12 @@ extension HTTPStubber {
     /// Checks that every stub was called as often as ``HTTPStub/expectingCalls(_:)-(Int)`` requires, and that no
     /// request was rejected.
     ///
-    /// Call it at the end of a test, because code that handles the error of a rejected request would hide it.
+    /// Call this method at the end of a test, because code that handles the error of a rejected request would hide it.
     ///
     /// - Parameters:
     ///   - file: The file of the check, reported for a rejected request.
     ///   - line: The line of the check, reported for a rejected request.
-    /// - Throws: ``UnmetExpectations``, with a message for each.
+    /// - Throws: ``UnmetExpectations``, with a message for each violation.
     public func verify(file: StaticString = #fileID, line: UInt = #line) throws(UnmetExpectations) {
         let (stubs, unhandled) = state.withLock { ($0.stubs, $0.unhandled) }
         var complaints = stubs.compactMap(\.complaint)
@@ -99,13 +100,13 @@ extension HTTPStubber {
 extension HTTPStubber {
     /// Responds to the requests of sessions that are created with the configuration.
     ///
-    /// Use it for code that accepts a session, including code of other libraries. Other protocol classes of the
-    /// configuration are tried after the stubber. The stubber must outlive the sessions' requests, which fail after it
-    /// is deallocated.
+    /// Use this method for code that accepts a session, including code in other libraries. Other protocol classes of
+    /// the configuration are tried after the stubber. The stubber must outlive the sessions' requests, which fail after
+    /// it is deallocated.
     ///
     /// Cookies are stored and sent as the configuration specifies, and its `timeoutIntervalForRequest` is the idle
-    /// timeout of a stub. Both are read now, so install the stubber last. Use an ephemeral configuration: the default
-    /// one shares its cookies with the entire process, including other tests.
+    /// timeout of a stub. Both are read now, so install the stubber last. Use an ephemeral configuration, because the
+    /// default configuration shares its cookies with the entire process, including other tests.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.ephemeral
@@ -118,7 +119,7 @@ extension HTTPStubber {
     /// | | consequence |
     /// |---|---|
     /// | requests that are passed through | the stubber's network sends them, not the session, so the session's credentials and trust don't apply |
-    /// | download tasks | fail on Linux, because Foundation would crash at their end |
+    /// | download tasks | fail on Linux, because Foundation would crash when they finish |
     /// | upload tasks | their content isn't available on Linux, see ``ReceivedRequest/isBodyHidden`` |
     /// | responses in fragments | arrive in one part on Linux, when the last fragment would |
     /// | redirects | aren't followed by the session on Linux: the redirect is the response |
@@ -137,7 +138,8 @@ extension HTTPStubber {
         get { shared.state.withLock { $0.isEnabled } }
         set {
             shared.state.withLock { $0.isEnabled = newValue }
-            // The class is never unregistered, because on Linux, a session keeps the list that it started with.
+            // The class is never unregistered, because on Linux, a session keeps the list of classes that it started
+            // with.
             if newValue { _ = registration }
         }
     }

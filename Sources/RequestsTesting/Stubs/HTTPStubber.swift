@@ -27,7 +27,7 @@ import Requests
 ///
 /// ### Choose a stub
 ///
-/// Stubs are tried in the order in which they were added, and the first one whose conditions all hold responds. Stubs
+/// Stubs are tried in the order in which they were added, and the first stub whose conditions all hold responds. Stubs
 /// are skipped if they have reached their limit, or if their responses aren't set yet. If no stub matches, the request
 /// fails with an ``UnhandledRequest``, which gives the reasons, so a test never uses the network by mistake.
 ///
@@ -61,7 +61,8 @@ public final class HTTPStubber: HTTPTransport {
     ///
     /// - Parameters:
     ///   - unhandledMode: How to handle a request that no stub matches; it fails by default.
-    ///   - network: The transport for requests that are passed through; by default, one that uses the real network.
+    ///   - network: The transport for requests that are passed through; by default, a transport that uses the real
+    ///     network.
     ///   - clock: The clock for the delays of responses; a test can advance the time of a ``ManualClock``.
     ///   - file: The file that creates the stubber.
     ///   - line: The line that creates the stubber.
@@ -78,7 +79,7 @@ public final class HTTPStubber: HTTPTransport {
         state = AwaitableState(State(unhandledMode: unhandledMode))
     }
 
-    /// All capabilities except pausing; proxy authorization only if the network transport has it too.
+    /// All capabilities except pausing; proxy authorization is included only if the network transport supports it too.
     public var capabilities: TransportCapabilities {
         let builtIn: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
         let (stubs, mode) = state.withLock { ($0.stubs, $0.unhandledMode) }
@@ -129,7 +130,7 @@ public final class HTTPStubber: HTTPTransport {
         switch responder {
         case .fixed(let response): return response
         case .computed(let make):
-            // A task group would wait for a responder that ignores its cancellation.
+            // Don't use a task group, because it would wait for a responder that ignores its cancellation.
             let timeoutTask = timeout.map { clock.after($0) { transfer.timeOut() } }
             transfer.whenStopped { timeoutTask?.cancel() }
             defer { timeoutTask?.cancel() }
@@ -204,7 +205,7 @@ extension HTTPStubber {
     /// Records a request, and returns the responder of the first matching stub; `nil` if the request goes to the
     /// network.
     ///
-    /// - Throws: The error of a request that no stub matches.
+    /// - Throws: An error if no stub matches the request.
     private func claim(
         _ request: ReceivedRequest
     ) throws(RequestError) -> (request: ReceivedRequest, responder: StubUsage.Responder)? {

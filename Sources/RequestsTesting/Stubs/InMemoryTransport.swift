@@ -41,7 +41,7 @@ public final class InMemoryTransport: HTTPTransport {
         self.recordsRequests = recordsRequests
     }
 
-    /// The requests that were sent, in the order in which their content was complete.
+    /// The requests that were sent, in the order in which their content was completed.
     public var requests: [ReceivedRequest] { recorded.withLock { $0 } }
 
     /// All capabilities except pausing.
@@ -49,8 +49,8 @@ public final class InMemoryTransport: HTTPTransport {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
-    /// Reports the response before it returns, unless the response is delayed, or the request's content is in a file or
-    /// a stream.
+    /// Sends a request, and reports the response before the method returns, unless the response is delayed, or the
+    /// request's content is in a file or a stream.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void

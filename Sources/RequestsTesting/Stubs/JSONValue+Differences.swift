@@ -54,7 +54,7 @@ extension JSONValue {
         }
     }
 
-    /// Returns whether two values are equal, comparing numbers by value: the literal `1.0` is decoded as `1`.
+    /// Returns whether two values are equal, comparing numbers by value, because the literal `1.0` is decoded as `1`.
     private func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)):

@@ -19,7 +19,7 @@ extension StubCondition {
         case query
     }
 
-    /// Matches requests for this URL, apart from the ignored parts on both sides.
+    /// Matches requests for this URL, whatever the ignored parts of either URL contain.
     ///
     /// URLs are compared after normalization (RFC 3986, 6.2.2). The case of scheme and host, a default port, and an
     /// empty path make no difference. Credentials, the fragment (which is never sent), and the order of parameters with
@@ -31,7 +31,7 @@ extension StubCondition {
         }
     }
 
-    /// Matches requests for this URL, apart from the ignored parts.
+    /// Matches requests for this URL, whatever the ignored parts of either URL contain.
     public static func url(_ text: String, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         guard let url = URL(lenient: text) else {
             return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
@@ -77,7 +77,7 @@ extension StubCondition {
 
     /// Matches requests with this path, which may be given percent-encoded or decoded.
     ///
-    /// A `/` separates segments; write one within a segment as `%2F`.
+    /// A `/` separates segments; write a slash within a segment as `%2F`.
     public static func path(_ path: String) -> StubCondition {
         StubCondition("path \(path)") { request in
             let actual = request.path
@@ -150,7 +150,8 @@ extension String {
     /// Whether the value of a parameter with this name may be a secret.
     fileprivate var isSecretName: Bool { !isPlainName || Redaction.isSecretName(self) }
 
-    /// The name, unless it may itself contain a secret, because content that isn't a form is parsed as one long name.
+    /// The name for messages; only its size if the name itself may contain a secret, because content that isn't a form
+    /// is parsed as one long name.
     fileprivate var displayName: String { isPlainName ? shortened() : "of \(utf8.count) bytes" }
 
     private var isPlainName: Bool {
@@ -185,7 +186,7 @@ struct AddressComponents: Equatable {
         query = components?.percentEncodedQuery
     }
 
-    /// The URL as a string, without credentials and fragment.
+    /// The URL as a string, without credentials or fragment.
     var text: String {
         "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")\(path)\(query.map { "?\($0)" } ?? "")"
     }

@@ -70,7 +70,7 @@ extension StubCondition {
         }
     }
 
-    /// Creates a condition on the content, which is unknown if the content is hidden.
+    /// Creates a condition on the content, whose result is unknown if the content is hidden.
     private static func ofBody(
         _ description: String,
         _ mismatch: @escaping @Sendable (ReceivedRequest) -> String?

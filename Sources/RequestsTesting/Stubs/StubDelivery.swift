@@ -4,11 +4,11 @@
 import Foundation
 import Requests
 
-/// Delivers the events of a stubbed transfer where a `URLProtocol` may call its client.
+/// Delivers the events of a stubbed transfer on the thread or queue on which a `URLProtocol` may call its client.
 ///
-/// Foundation doesn't document where that is. On Apple platforms, it is the thread on which loading began. On Linux, it
-/// is the session's queue, because only that queue may access the session's list of tasks. From another thread, the
-/// client would read the list while the session changes it.
+/// Foundation doesn't document which thread or queue that is. On Apple platforms, it is the thread on which loading
+/// began. On Linux, it is the session's queue, because only that queue may access the session's list of tasks. From
+/// another thread, the client would read the list while the session changes it.
 ///
 /// The only way to get to that queue is to suspend and resume the task. The session then calls `startLoading()` of the
 /// protocol again, on its queue. On Linux, a completion handler receives only the content that was delivered last, so
@@ -16,8 +16,8 @@ import Requests
 final class StubDelivery: NSObject, Sendable {
     private let state = Locked(StubDeliveryState())
     #if canImport(ObjectiveC)
-    // `Thread` isn't `Sendable`, but the only call here, `perform(_:on:with:waitUntilDone:)`, is meant for other
-    // threads.
+    // `Thread` isn't `Sendable`, but `perform(_:on:with:waitUntilDone:)`, the only method that is called here, may be
+    // called from other threads.
     private let thread = Locked(Thread.current)
     private var key: String { "Requests.StubDelivery.\(ObjectIdentifier(self).hashValue)" }
     #endif
@@ -59,7 +59,9 @@ struct StubDeliveryState {
     /// The buffered content for a single event; it is concatenated here, because there may be very many fragments.
     private var content = Data()
     private var isStopped = false
-    /// Whether pending events may be delivered; a resumed task may request them earlier.
+    /// Whether pending events may be delivered.
+    ///
+    /// The flag is needed because a task that is resumed for another reason may request them before they are complete.
     private var mayDeliver = false
 
     /// Adds an event; returns whether the client must be notified now.

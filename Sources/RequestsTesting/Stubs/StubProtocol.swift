@@ -49,7 +49,7 @@ class StubProtocol: URLProtocol {
         transfer?.cancel()
     }
 
-    /// Passes the due events to the client; must be called where Foundation allows that.
+    /// Passes the due events to the client; must be called on the thread or queue that Foundation requires.
     func deliver() {
         for event in delivery?.takeDueEvents() ?? [] { notifyClient(of: event) }
     }
@@ -75,7 +75,7 @@ class StubProtocol: URLProtocol {
 
     /// Throws an error for a download task on Linux, which would crash on completion.
     ///
-    /// Foundation expects a file there that only its built-in protocol classes can provide.
+    /// On completion, Foundation expects a file that only its built-in protocol classes can provide.
     private func rejectDownload() throws(RequestError) {
         #if canImport(FoundationNetworking)
         guard task is URLSessionDownloadTask else { return }
@@ -102,7 +102,8 @@ class StubProtocol: URLProtocol {
             if let redirected = request.redirected(by: head) {
                 client?.urlProtocol(self, wasRedirectedTo: redirected, redirectResponse: response)
             }
-            // The delegate may have cancelled the task. Otherwise it rejected the redirect, and expects the response.
+            // The delegate may have cancelled the task. If not, the delegate rejected the redirect, and expects the
+            // response.
             guard delivery?.receiver != nil else { return }
             #endif
             client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
@@ -116,8 +117,8 @@ class StubProtocol: URLProtocol {
                 client?.urlProtocolDidFinishLoading(self)
             }
             #if !canImport(ObjectiveC)
-            // Release the client, because a later cancellation would fail a task that the session may already have
-            // removed, and crash the process.
+            // Release the client. Otherwise, a later cancellation would report an error for a task that the session may
+            // already have removed, which would crash the process.
             client = nil
             #endif
         }
@@ -127,8 +128,8 @@ class StubProtocol: URLProtocol {
 extension HTTPResponseHead {
     /// The head in a form that the session can process.
     ///
-    /// On Linux, a session never completes a task that gets a 401 with a supported challenge. With an unsupported one,
-    /// it may crash the process.
+    /// On Linux, a session never completes a task that gets a 401 with a supported challenge, and may crash the process
+    /// if the challenge is unsupported.
     fileprivate var sanitizedForSession: HTTPResponseHead {
         #if canImport(FoundationNetworking)
         guard status == .unauthorized, self[.wwwAuthenticate] != nil else { return self }

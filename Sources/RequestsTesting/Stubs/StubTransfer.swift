@@ -5,8 +5,8 @@ import Requests
 
 /// A transfer that plays a response instead of sending anything.
 ///
-/// Events are reported outside the lock, one at a time. An event that arrives during another, such as the end after a
-/// cancellation, is queued.
+/// Events are reported outside the lock, one at a time. An event that arrives while another is being reported, such as
+/// the end event after a cancellation, is queued.
 final class StubTransfer: TransferHandle {
     private struct State: Sendable {
         /// The queued events.
@@ -14,7 +14,7 @@ final class StubTransfer: TransferHandle {
         var isReporting = false
         var hasHead = false
         var hasEnded = false
-        /// Closures that stop the work of the transfer; `nil` once they were called or released.
+        /// Closures that stop the work of the transfer; `nil` once they have been called or released.
         var stopActions: [@Sendable () -> Void]? = []
 
         mutating func enqueue(_ event: TransferEvent) {
@@ -47,8 +47,8 @@ final class StubTransfer: TransferHandle {
     func timeOut() { end(.timedOut, reason: "the stub was silent for too long") }
 
     private func end(_ code: RequestError.Code, reason: String? = nil) {
-        // Mark the end before calling the stop actions, because a cancelled responder returns, and its response must
-        // not be reported before the error.
+        // Record the end before calling the stop actions. They cancel the responder, which then returns, and its
+        // response must not be reported before the error.
         let hasHead = state.withLock { state -> Bool? in
             guard !state.hasEnded else { return nil }
             state.hasEnded = true
@@ -75,8 +75,8 @@ final class StubTransfer: TransferHandle {
             completed: { $0.isReporting = false },
             perform: { event in
                 receive(event)
-                // Release the closures to break a retain cycle: one of them may retain a network transfer that retains
-                // this transfer.
+                // Release the closures to break a retain cycle, because one of them may retain a network transfer that
+                // retains this transfer.
                 if case .end = event { _ = takeStopActions() }
             }
         )

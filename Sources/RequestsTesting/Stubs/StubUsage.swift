@@ -54,7 +54,7 @@ struct StubUsage: Sendable {
 /// The error of a request that no stub matches; it lists the nearest stubs and their mismatches.
 ///
 /// The request fails with this error, unless ``HTTPStubber/unhandledMode`` sends it over the network. It is the
-/// `underlying` error of a `RequestError` of code `notStubbed`. A session without this library reports it as the
+/// `underlying` error of a `RequestError` with the code `notStubbed`. A session without this library reports it as the
 /// message of a `URLError`.
 ///
 /// ```text
@@ -84,11 +84,11 @@ public struct UnhandledRequest: ExplainedError, DescribedError, Sendable {
 }
 
 extension RequestError.Code {
-    /// No stub matches the request; the underlying ``UnhandledRequest`` lists the nearest ones.
+    /// No stub matches the request; the underlying ``UnhandledRequest`` lists the nearest stubs.
     public static let notStubbed = RequestError.Code("notStubbed", .callerError)
 }
 
-/// The error that ``HTTPStubber/verify(file:line:)`` and an unmet expectation about requests throw.
+/// The error that ``HTTPStubber/verify(file:line:)`` and `expect` throw if expectations aren't met.
 public struct UnmetExpectations: DescribedError, Sendable {
     /// The unmet expectations, each with its source location in the test: `AppTests/LoginTests.swift:12: the stub …`.
     public let complaints: [String]
