@@ -104,7 +104,7 @@ final class ConformanceTrial: Sendable {
 
     /// Waits for a transfer to finish, and returns its events.
     func finish(_ transfer: ObservedTransfer) async throws -> EventLog {
-        try await wait(for: transfer.end, "\(transfer.name): no end came")
+        try await wait(for: transfer.end, "\(transfer.name): no end was reported")
         return transfer.log
     }
 
@@ -158,7 +158,7 @@ final class ConformanceTrial: Sendable {
         expect(log.error == nil, "\(context) ended with \(log.error.map { "\($0)" } ?? "")")
         expect(
             log.head?.status == status,
-            "\(context) has \(log.head.map { "\($0.status)" } ?? "no head"), not \(status)"
+            "\(context) has \(log.head.map { "\($0.status)" } ?? "no head"), expected \(status)"
         )
         if let content {
             let text = String(decoding: log.content.prefix(80), as: UTF8.self)
@@ -169,7 +169,7 @@ final class ConformanceTrial: Sendable {
     /// Expects that a transfer completed without an error, with this number of content bytes.
     func expectResponse(_ log: EventLog, byteCount: Int) {
         expectResponse(log)
-        expect(log.content.count == byteCount, "\(log.content.count) bytes came, not \(byteCount)")
+        expect(log.content.count == byteCount, "received \(log.content.count) bytes, expected \(byteCount)")
     }
 
     /// Expects that a response of the server arrives with its status and content.
@@ -187,14 +187,14 @@ final class ConformanceTrial: Sendable {
     /// Expects that the built-in server has received this number of requests.
     func expectRequests(_ count: Int) {
         let seen = server.requests.count
-        expect(seen == count, "\(seen) requests were sent, not \(count)")
+        expect(seen == count, "\(seen) requests were sent, expected \(count)")
     }
 
     /// Expects an error with one of these codes, or any error if no code is given.
     func expectError(_ log: EventLog, _ codes: RequestError.Code..., context: String = "the transfer") {
         guard let error = log.error else { return recordProblem("\(context) ended without an error") }
         guard !codes.isEmpty, !codes.contains(error.code) else { return }
-        recordProblem("\(context) ended with \(error), not \(codes.map(\.name).joined(separator: " or "))")
+        recordProblem("\(context) ended with \(error), expected \(codes.map(\.name).joined(separator: " or "))")
     }
 
     /// Expects that the transport still works.

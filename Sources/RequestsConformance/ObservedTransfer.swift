@@ -109,14 +109,14 @@ struct EventLog: Sendable {
     /// Records an event when the call that reports it starts.
     mutating func begin(_ event: TransferEvent) {
         let name = event.conformanceName
-        if isDelivering { recordViolation("\(name) came while the call of another event had not returned") }
+        if isDelivering { recordViolation("\(name) arrived before the handler of the previous event had returned") }
         isDelivering = true
         if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
         // The metrics of an upgrade may precede its head, because the connection may last for hours.
         if case .head(let response) = event, response.status == .switchingProtocols, head == nil { stage = 0 }
         let (latest, startsNextStage) = event.stages
         if stage > latest {
-            recordViolation("\(name) came after the \(["head", "trailers", "metrics", "end"][stage - 1])")
+            recordViolation("\(name) arrived after the \(["head", "trailers", "metrics", "end"][stage - 1])")
         }
         if startsNextStage { stage = max(stage, latest + 1) }
         apply(event)
@@ -130,27 +130,29 @@ struct EventLog: Sendable {
     private mutating func apply(_ event: TransferEvent) {
         switch event {
         case .informational(let interim):
-            if interim.status.category != .informational { recordViolation("\(interim.status) isn't informational") }
+            if interim.status.category != .informational {
+                recordViolation("\(interim.status) was reported as informational")
+            }
         case .sent(let count, let total):
-            if count < sent { recordViolation("\(count) bytes were sent after \(sent) were") }
-            if let total, count > total { recordViolation("\(count) bytes of \(total) were sent") }
+            if count < sent { recordViolation("the number of sent bytes decreased from \(sent) to \(count)") }
+            if let total, count > total { recordViolation("\(count) of \(total) bytes were reported as sent") }
             sent = count
         case .head(let response):
             if response.status.category == .informational, response.status != .switchingProtocols {
-                recordViolation("\(response.status) came as the head")
+                recordViolation("\(response.status) was reported as the final head")
             }
             head = head ?? response
         case .data(let data):
-            if head == nil { recordViolation("content came before the head") }
+            if head == nil { recordViolation("content arrived before the head") }
             if !hasEnded { content += data }
         case .trailers:
-            if head == nil { recordViolation("trailers came before the head") }
+            if head == nil { recordViolation("trailers arrived before the head") }
         case .metrics:
             break
         case .end(let error):
             guard !hasEnded else { return }
             (self.error, hasEnded) = (error, true)
-            if error == nil, head == nil { recordViolation("the end without an error came without a head") }
+            if error == nil, head == nil { recordViolation("the transfer ended without an error and without a head") }
         }
     }
 

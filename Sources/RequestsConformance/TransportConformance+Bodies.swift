@@ -8,7 +8,7 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of request bodies and their framing.
     static let bodies: [Check] = [
-        Check("no body has no framing", .exact) { trial in
+        Check("a request without a body has no framing", .exact) { trial in
             for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
                 trial.server.route(method, "/none", .noContent)
                 trial.expectResponse(try await trial.send("/none", method), .noContent, "\(method)")
@@ -21,8 +21,8 @@ extension TransportConformance {
             }
         },
         echoCheck("bytes are sent with their length", .data(abc), abc, [["3"]], by: .post, .put, .patch, .delete),
-        echoCheck("an empty body is sent as one", .data(Data()), Data(), [["0"]], by: .post),
-        echoCheck("a megabyte is sent and comes back", .data(.pattern), .pattern, [["\(1 << 20)"]], by: .put),
+        echoCheck("an empty body is sent with the length 0", .data(Data()), Data(), [["0"]], by: .post),
+        echoCheck("a body of one megabyte is sent completely", .data(.pattern), .pattern, [["\(1 << 20)"]], by: .put),
         Check("a file is sent with its length", .exact, needs: .server) { trial in
             for count in [0, 1, 300_000] {
                 let content = Data.pattern.prefix(count)
@@ -32,12 +32,12 @@ extension TransportConformance {
                 try await trial.expectEcho(.file(file), content, [["\(count)"]], .put)
             }
         },
-        Check("a file that isn't there is an error before anything is sent", .exact, needs: .server) { trial in
+        Check("a missing file is an error before anything is sent", .exact, needs: .server) { trial in
             let folder = FileManager.default.temporaryDirectory
             for file in [folder.appendingPathComponent(UUID().uuidString), folder] {
                 trial.expectError(try await trial.send("/echo", .put, body: .file(file)), .invalidRequest)
             }
-            trial.expect(trial.server.requests.isEmpty, "something was sent")
+            trial.expect(trial.server.requests.isEmpty, "a request was sent")
         },
         echoCheck(
             "a stream of unknown length is sent in chunks",
@@ -46,19 +46,19 @@ extension TransportConformance {
             [["chunked"]],
             by: .post
         ),
-        Check("a stream of known length is sent with one framing", .capabilities, needs: .server) { trial in
+        Check("a stream of known length is sent with a single framing", .capabilities, needs: .server) { trial in
             let isSized = trial.transport.capabilities.contains(.sizedStreams)
             let framing = isSized ? "\(1 << 20)" : "chunked"
             try await trial.expectEcho(.stream(stream(.pattern, length: 1 << 20)), .pattern, [[framing]], .post)
         },
         echoCheck(
-            "an empty stream is an empty body",
+            "an empty stream is sent as an empty body",
             .stream(stream(Data())),
             Data(),
             [["chunked"], ["0"], []],
             by: .post
         ),
-        Check("a stream that was read is an error and not an empty body", .exact, needs: .server) { trial in
+        Check("a consumed stream is an error, not an empty body", .exact, needs: .server) { trial in
             let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: abc)))
             trial.expectResponse(try await trial.send("/echo", .post, body: body), content: "abc")
             trial.expectError(try await trial.send("/echo", .post, body: body), .bodyNotReplayable)
@@ -73,16 +73,16 @@ extension TransportConformance {
             trial.expectError(try await trial.send("/echo", .post, body: short))
             try await trial.expectStillWorking(after: "a stream that ended early")
         },
-        Check("a GET with a body is sent or refused", .capabilities, needs: .server) { trial in
+        Check("a GET with a body is sent or rejected", .capabilities, needs: .server) { trial in
             guard trial.transport.capabilities.contains(.bodyWithAnyMethod) else {
                 let log = try await trial.send("/echo", .get, body: .data(abc))
                 trial.expectError(log, .unsupported)
-                trial.expect(trial.server.connectionCount == 0, "something was sent")
+                trial.expect(trial.server.connectionCount == 0, "a request was sent")
                 return
             }
             try await trial.expectEcho(.data(abc), abc, [["3"]], .get)
         },
-        Check("a refusal during the upload is the answer or an error", .complete) { trial in
+        Check("an early rejection of an upload is a response or an error", .complete) { trial in
             trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
             let log = try await trial.send("/upload", .post, body: .data(Data(count: 1 << 20)))
             // The response races with the closing of the connection, so either may arrive first.
@@ -123,15 +123,15 @@ extension ConformanceTrial {
     ) async throws {
         let log = try await send("/echo", method, headers: [.contentType: "text/plain"], body: body)
         expectResponse(log, .ok, "\(method)")
-        expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
+        expect(log.content == content, "the echoed content differs (\(log.content.count) of \(content.count) bytes)")
         // Only the built-in server reports the framing.
         guard !usesExternalServer else { return }
-        guard let request = server.requests.last else { return recordProblem("nothing was sent") }
+        guard let request = server.requests.last else { return recordProblem("no request was sent") }
         expect(request.method == method, "\(method) was sent as \(request.method)")
         expect(framings.contains(request.framing), "\(method) was sent with the framing \(request.framing)")
         let types = request.headers[values: .contentType]
-        expect(types == ["text/plain"], "the type was sent as \(types)")
-        expect(!request.headers.contains(.expect), "the content was made to wait by an Expect field")
+        expect(types == ["text/plain"], "the content type was sent as \(types)")
+        expect(!request.headers.contains(.expect), "an Expect field delayed the content")
     }
 }
 

@@ -9,7 +9,7 @@ extension TransportConformance {
     /// The checks of cancellation at every stage of a transfer.
     static let cancellation: [Check] = [
         cancelCheck("right after sending", needs: .nothing) { $0.start("/stalled") },
-        Check("a cancel between sending and the first event ends the transfer", .cancel, needs: .server) { trial in
+        Check("cancelling before the first event ends the transfer", .cancel, needs: .server) { trial in
             let content = Data(repeating: 0x61, count: 1 << 16)
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try content.write(to: file)
@@ -18,10 +18,10 @@ extension TransportConformance {
             for body in [HTTPBody.data(content), .file(file), stream] {
                 let transfer = trial.start("/upload", .post, body: body)
                 try await trial.expectCancelled(transfer)
-                trial.expect(transfer.log.head == nil, "a head came for a request without an answer")
+                trial.expect(transfer.log.head == nil, "a head was reported for a request without a response")
             }
         },
-        Check("nothing is sent after a cancel", .cancel) { trial in
+        Check("nothing is sent after a cancellation", .cancel) { trial in
             // A transport that limits its connections delays some of these requests, and must not send any of those
             // once they are cancelled.
             let stalled = (0..<64).map { _ in trial.start("/stalled") }
@@ -32,22 +32,22 @@ extension TransportConformance {
             try await Task.sleep(for: .milliseconds(100))
             let count = arrivals()
             for transfer in stalled { try await trial.expectCancelled(transfer) }
-            try await trial.expectStillWorking(after: "128 cancels")
+            try await trial.expectStillWorking(after: "128 cancellations")
             try await Task.sleep(for: .milliseconds(200))
-            trial.expect(arrivals() == count, "\(arrivals() - count) requests were sent after their end")
+            trial.expect(arrivals() == count, "\(arrivals() - count) requests were sent after their cancellation")
         },
-        cancelCheck("while waiting", needs: .server) { trial in
+        cancelCheck("while waiting for the response", needs: .server) { trial in
             let transfer = trial.start("/stalled")
             try await trial.awaitArrival()
             return transfer
         },
-        cancelCheck("while sending", needs: .server) { trial in
+        cancelCheck("while sending the body", needs: .server) { trial in
             // The body is larger than the sockets' buffers.
             let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
             try await trial.awaitArrival()
             return transfer
         },
-        cancelCheck("in the head") { trial in
+        cancelCheck("while receiving the head") { trial in
             let read = Gate()
             let start = Data("HTTP/1.1 200 OK\r\nContent-Le".utf8)
             trial.server.route(.get, "/head", .script([.send(start), .waitFor(read), .stall]))
@@ -56,47 +56,47 @@ extension TransportConformance {
             read.open()
             return transfer
         },
-        cancelCheck("in the content", needs: .server) { trial in
+        cancelCheck("while receiving the content", needs: .server) { trial in
             let transfer = trial.start("/begun")
-            try await trial.wait(for: transfer.content, "no content came")
+            try await trial.wait(for: transfer.content, "no content was reported")
             return transfer
         },
-        cancelCheck("in a flood") { trial in
+        cancelCheck("while receiving a flood of content") { trial in
             // The last bytes are never sent, so the transfer is still active whenever the check cancels it.
             trial.server.route(.get, "/flood", .flood(count: 512).stalled(after: 512 << 16))
             let transfer = trial.start("/flood")
-            try await trial.wait(for: transfer.content, "no content came")
+            try await trial.wait(for: transfer.content, "no content was reported")
             return transfer
         },
-        Check("a cancel after the end changes nothing", .cancel, needs: .nothing) { trial in
+        Check("cancelling after the end has no effect", .cancel, needs: .nothing) { trial in
             let transfer = trial.start("/text")
             trial.expectResponse(try await trial.finish(transfer), content: "text")
             transfer.cancel()
             transfer.cancel()
-            trial.expect(transfer.log.error == nil, "the end was changed to \(transfer.log)")
+            trial.expect(transfer.log.error == nil, "the end was replaced: \(transfer.log)")
         },
-        Check("many cancels at once are one", .cancel, needs: .nothing) { trial in
+        Check("concurrent cancellations have the effect of one", .cancel, needs: .nothing) { trial in
             let transfer = trial.start("/stalled")
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<16 { group.addTask { transfer.cancel() } }
             }
             try await trial.expectCancelled(transfer)
         },
-        Check("a cancel from inside of an event ends the transfer", .unlocked, needs: .server) { trial in
+        Check("cancelling inside an event handler ends the transfer", .unlocked, needs: .server) { trial in
             let inHead = trial.start("/begun") { event, transfer in
                 if case .head = event { transfer.cancel() }
             }
-            trial.expectError(try await trial.finish(inHead), .cancelled, context: "the cancel in the head")
+            trial.expectError(try await trial.finish(inHead), .cancelled, context: "the cancellation in the head")
             let inData = trial.start("/begun") { event, transfer in
                 if case .data = event { transfer.cancel() }
             }
-            trial.expectError(try await trial.finish(inData), .cancelled, context: "the cancel in the content")
+            trial.expectError(try await trial.finish(inData), .cancelled, context: "the cancellation in the content")
             let inEnd = trial.start("/text") { event, transfer in
                 if case .end = event { transfer.cancel() }
             }
             trial.expectResponse(try await trial.finish(inEnd), content: "text")
         },
-        Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
+        Check("cancelling at any moment leads to exactly one end", .cancel, needs: .server) { trial in
             // An HTTP/2 server treats many resets as an attack, and closes the connection.
             let count = trial.usesExternalServer ? 100 : 1000
             for number in 0..<count {
@@ -116,7 +116,7 @@ extension TransportConformance {
                     trial.expectError(log, .cancelled, context: "transfer \(number)")
                 }
             }
-            try await trial.expectStillWorking(after: "\(count) cancels")
+            try await trial.expectStillWorking(after: "\(count) cancellations")
         },
     ]
 }
@@ -128,9 +128,9 @@ extension TransportConformance {
         needs need: Need = .script,
         start: @escaping @Sendable (ConformanceTrial) async throws -> ObservedTransfer
     ) -> Check {
-        Check("a cancel \(moment) ends the transfer", .cancel, needs: need) { trial in
+        Check("cancelling \(moment) ends the transfer", .cancel, needs: need) { trial in
             try await trial.expectCancelled(try await start(trial))
-            try await trial.expectStillWorking(after: "the cancel")
+            try await trial.expectStillWorking(after: "the cancellation")
         }
     }
 }

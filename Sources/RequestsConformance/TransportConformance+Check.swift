@@ -60,23 +60,23 @@ extension TransportConformance {
             at server: URL? = nil,
             patience: Duration = .seconds(30)
         ) async throws(ConformanceFailure) -> Skip? {
-            if server != nil, needsMockServer { return Skip(reason: "only a MockServer does what the check is about") }
+            if server != nil, needsMockServer { return Skip(reason: "the check requires a MockServer") }
             let trial: ConformanceTrial
             do {
                 trial = try ConformanceTrial(makeTransport(), at: server, maximumWait: patience)
             } catch {
-                let problem = "nothing could be tried: \(error)"
+                let problem = "the check couldn't start: \(error)"
                 throw ConformanceFailure(of: "a transport", check: self, problems: [problem])
             }
             guard trial.transport.capabilities.isSuperset(of: capabilities) else {
-                return Skip(reason: "the transport can't do what the check is about")
+                return Skip(reason: "the transport lacks a capability that the check requires")
             }
             do {
                 try await script(trial)
             } catch is ConformanceTrial.Abort {
                 // The trial has already recorded the problem.
             } catch {
-                trial.recordProblem("the check couldn't go on: \(error)")
+                trial.recordProblem("the check was aborted: \(error)")
             }
             await trial.awaitLateEvents()
             let problems = trial.problems
@@ -110,20 +110,24 @@ extension TransportConformance {
 
     /// The rules that the checks verify, as in the documentation of `HTTPTransport`.
     enum Rule: String {
-        case exact = "It sends exactly the request that it is given and reports exactly what came back."
-        case plain =
-            "It follows no redirect, keeps no cookie, answers no challenge, retries nothing and caches nothing."
-        case immediate = "send(_:receive:) starts a transfer and returns at once."
-        case serial = "Events of one transfer come one after the other, each call ending before the next begins."
-        case order = "Informational and sent, at most one head, data mixed with sent, metrics, exactly one end."
-        case complete = "A transfer that ends without an error has had a head; one that was broken off has an error."
-        case cancel = "cancel() leads to the end too, with an error of code cancelled, in bounded time."
-        case decoded = "Content is delivered decoded (gzip and the like)."
-        case unlocked = "No event is delivered under a lock, since the receiver may call back into the transfer."
-        case unsupported = "What the transport can't do is an end with the code unsupported, before anything is sent."
-        case capabilities = "A feature beyond the capabilities is refused, or known not to happen; never by half."
+        case exact = "The request is sent unchanged, and the response is reported unchanged."
+        case plain = "Redirects, cookies, challenges, retries and caching are left to the library."
+        case immediate = "send(_:receive:) starts a transfer and returns immediately."
+        case serial = "Events of a transfer are delivered one at a time: each call returns before the next begins."
+        case order =
+            "The order is: informational and sent, at most one head, data mixed with sent, metrics, exactly one end."
+        case complete =
+            "A transfer that ends without an error has reported a head; an interrupted transfer ends with an error."
+        case cancel = "cancel() also leads to the end, with an error of code cancelled, within bounded time."
+        case decoded = "Compressed content is delivered decoded."
+        case unlocked =
+            "No event is delivered while a lock is held, because the receiver may call back into the transfer."
+        case unsupported =
+            "A request that the transport doesn't support ends with the code unsupported, before anything is sent."
+        case capabilities =
+            "A feature that isn't among the capabilities is rejected or ignored, but never partially applied."
         case upgraded =
-            "After a 101 that the request asks for, the bytes of the peer are content, and those of the upgrade are sent."
-        case limits = "A timeout is about silence, to the millisecond; a limit of size may be left to the operation."
+            "After a requested 101, the peer's bytes are reported as content, and the upgrade's bytes are sent."
+        case limits = "A timeout limits the idle time, to the millisecond; a size limit may be left to the operation."
     }
 }

@@ -8,7 +8,7 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of concurrent requests and of pausing.
     static let concurrency: [Check] = [
-        Check("requests at once get each its own answer", .exact, needs: .server) { trial in
+        Check("concurrent requests receive their own responses", .exact, needs: .server) { trial in
             let numbers = 0..<64
             let transfers = numbers.map { number in
                 let headers: HTTPHeaders = ["X-Number": "\(number)"]
@@ -21,36 +21,39 @@ extension TransportConformance {
             guard !trial.usesExternalServer else { return }
             let seen = trial.server.requests.map { "\($0.target) \($0.headers["X-Number"] ?? "") \($0.text)" }
             let sent = numbers.map { "/echo?\($0) \($0) body \($0)" }
-            trial.expect(seen.sorted() == sent.sorted(), "\(seen.count) requests were sent, or not as they were made")
+            trial.expect(
+                seen.sorted() == sent.sorted(),
+                "\(seen.count) requests were sent, or some of them were changed"
+            )
         },
-        Check("one that stalls keeps no other waiting", .exact, needs: .server) { trial in
+        Check("a stalled transfer doesn't block others", .exact, needs: .server) { trial in
             let stalled = trial.start("/stalled")
             try await trial.awaitArrival()
-            for _ in 0..<4 { try await trial.expectStillWorking(after: "one that stalls") }
+            for _ in 0..<4 { try await trial.expectStillWorking(after: "a stalled transfer") }
             stalled.cancel()
             _ = try await trial.finish(stalled)
         },
-        Check("a connection that the server ends isn't used again", .exact) { trial in
+        Check("a connection that the server closed isn't reused", .exact) { trial in
             for _ in 0..<5 { trial.expectResponse(try await trial.send("/last"), content: "last") }
-            trial.expect(trial.server.connectionCount == 5, "\(trial.server.connectionCount) connections, not 5")
+            trial.expect(trial.server.connectionCount == 5, "\(trial.server.connectionCount) connections, expected 5")
         },
-        Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server, with: .pausing) {
+        Check("pausing stops the peer, and resuming delivers the rest", .capabilities, needs: .server, with: .pausing) {
             trial in
             // The content is larger than all buffers between the server and the client.
             let count = 1024
             let transfer = try await trial.startPaused("/flood/\(count)")
             let byteCount = await trial.byteCount(whenIdle: transfer)
-            trial.expect(!transfer.log.hasEnded, "the transfer went on to its end")
-            trial.expect(byteCount < count << 15, "\(byteCount) bytes came after the pause")
+            trial.expect(!transfer.log.hasEnded, "the transfer ended despite the pause")
+            trial.expect(byteCount < count << 15, "\(byteCount) bytes were received after the pause")
             transfer.resume()
             trial.expectResponse(try await trial.finish(transfer), byteCount: count << 16)
         },
-        Check("a transfer that is paused can be cancelled", .cancel, needs: .server, with: .pausing) { trial in
+        Check("a paused transfer can be cancelled", .cancel, needs: .server, with: .pausing) { trial in
             let transfer = try await trial.startPaused("/flood/1024")
             transfer.cancel()
             trial.expectError(try await trial.finish(transfer), .cancelled)
         },
-        Check("pausing and resuming at any moment loses nothing", .capabilities, needs: .server, with: .pausing) {
+        Check("pausing and resuming at any moment loses no content", .capabilities, needs: .server, with: .pausing) {
             trial in
             let transfer = trial.start("/flood/64") { event, transfer in
                 if case .data = event { transfer.pause() }
@@ -75,7 +78,7 @@ extension ConformanceTrial {
         let transfer = start(target) { event, transfer in
             if case .head = event { transfer.pause() }
         }
-        try await wait(for: transfer.head, "no head came")
+        try await wait(for: transfer.head, "no head was reported")
         transfer.pause()
         return transfer
     }
@@ -97,23 +100,23 @@ extension ConformanceTrial {
 extension TransportConformance {
     /// The checks of the order of events.
     static let events: [Check] = [
-        Check("an answer is a head, content and one end", .order, needs: .nothing) { trial in
+        Check("a response is a head, content and one end", .order, needs: .nothing) { trial in
             let log = try await trial.send("/text")
             trial.expectResponse(log, content: "text")
         },
-        Check("nothing follows the end of many transfers at once", .order, needs: .nothing) { trial in
+        Check("no event follows the end of concurrent transfers", .order, needs: .nothing) { trial in
             let transfers = (0..<32).map { _ in trial.start("/text") }
             for transfer in transfers { trial.expectResponse(try await trial.finish(transfer), content: "text") }
         },
-        Check("sending returns at once", .immediate, needs: .nothing) { trial in
+        Check("sending returns immediately", .immediate, needs: .nothing) { trial in
             let start = ContinuousClock.now
             let transfer = trial.start("/stalled")
             let duration = ContinuousClock.now - start
-            trial.expect(duration < trial.maximumWait / 2, "send took \(duration) for an answer that never comes")
+            trial.expect(duration < trial.maximumWait / 2, "`send` took \(duration) without a response")
             transfer.cancel()
             _ = try await trial.finish(transfer)
         },
-        Check("a transfer goes on without its handle", .order, needs: .server) { trial in
+        Check("a transfer continues after its handle is released", .order, needs: .server) { trial in
             let log = Locked(EventLog())
             let end = Gate()
             _ = trial.transport.send(TransportRequest(HTTPRequest(url: trial.url("/drip")))) { event in
@@ -121,10 +124,10 @@ extension TransportConformance {
                 log.withLock { $0.finish() }
                 if case .end = event { end.open() }
             }
-            try await trial.wait(for: end, "no end came")
+            try await trial.wait(for: end, "no end was reported")
             trial.expectResponse(log.withLock { $0 }, content: "01234567")
         },
-        Check("interim responses aren't the answer", .order) { trial in
+        Check("interim responses aren't the final response", .order) { trial in
             let hint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             trial.server.route(.get, "/hints", .raw(hint + hint + answer, keepsAlive: true))

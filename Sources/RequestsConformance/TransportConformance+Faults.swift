@@ -8,58 +8,58 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of server faults and connection failures.
     static let faults: [Check] = [
-        Check("a port without a listener is an error", .complete, needs: .server) { trial in
+        Check("connecting to a port without a listener fails", .complete, needs: .server) { trial in
             let other = try MockServer()
             other.stop()
             let log = try await trial.send("\(other.url.absoluteString)/")
             trial.expectError(log, .cannotConnect)
-            trial.expect(log.head == nil, "a head came without a server")
+            trial.expect(log.head == nil, "a head was reported without a server")
         },
-        errorCheck("an end before the first byte is an error", [.closed, .reset]),
+        errorCheck("a connection closed before the first byte is an error", [.closed, .reset]),
         errorCheck(
-            "an end anywhere in the head is an error",
+            "a connection closed in the head is an error",
             (1..<completeHead.count).map { .raw(completeHead.prefix($0)) }
         ),
         errorCheck(
-            "an end anywhere in the content is an error",
+            "a connection closed in the content is an error",
             (0..<10).map { .raw(completeHead + digits.prefix($0)) },
             .ok
         ),
         errorCheck(
-            "an end anywhere in the chunks is an error",
+            "a connection closed in chunked content is an error",
             (0..<chunks.count).map { .raw(chunkedHead + chunks.prefix($0)) },
             .ok
         ),
         // The second pause lets the client read before the RST discards unread bytes.
         errorCheck(
-            "a reset in the content is an error",
+            "a connection reset in the content is an error",
             [Duration.zero, .milliseconds(20)].map { .partial(then: .pause($0), .reset) }
         ),
         errorCheck(
-            "chunks that aren't are an error",
+            "invalid chunks are an error",
             ["zz\r\n", "-1\r\n", "5\r\nfirst0\r\n\r\n", "FFFFFFFFFFFFFFFFF\r\nx"].map {
                 .raw(chunkedHead + Data($0.utf8))
             }
         ),
         errorCheck(
-            "garbage is an error",
+            "a response that isn't HTTP is an error",
             ["GARBAGE\r\n\r\n", "\r\n\r\n\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n"].map { .raw($0) }
                 + [.raw(Data(repeating: 0xFF, count: 200_000))]
         ),
-        Check("whatever a peer answers leads to one end", .complete) { trial in
+        Check("an ambiguous response leads to exactly one end", .complete) { trial in
             for (number, text) in ambiguousResponses.enumerated() {
                 trial.server.route(.get, "/odd\(number)", .raw(text))
                 let log = try await trial.send("/odd\(number)")
                 let hasOutcome = log.error != nil || log.head != nil
-                trial.expect(hasOutcome, "\(text.prefix(40).debugDescription) led to \(log)")
+                trial.expect(hasOutcome, "\(text.prefix(40).debugDescription) resulted in \(log)")
             }
-            try await trial.expectStillWorking(after: "oddities", allowsOneFailure: true)
+            try await trial.expectStillWorking(after: "ambiguous responses", allowsOneFailure: true)
         },
-        Check("content beyond its length isn't the content", .complete) { trial in
+        Check("bytes beyond the Content-Length aren't content", .complete) { trial in
             trial.server.route(.get, "/more", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello"))
             let log = try await trial.send("/more")
             if log.error == nil { trial.expectResponse(log, content: "he") }
-            try await trial.expectStillWorking(after: "content beyond its length", allowsOneFailure: true)
+            try await trial.expectStillWorking(after: "bytes beyond the Content-Length", allowsOneFailure: true)
         },
     ]
 }
@@ -81,10 +81,10 @@ extension TransportConformance {
                 let log = try await trial.send("/broken")
                 trial.expectError(log, .connectionLost, .badResponse, context: context)
                 if let status {
-                    trial.expect(log.head?.status == status, "\(context): the head that came wasn't reported")
+                    trial.expect(log.head?.status == status, "\(context): the received head wasn't reported")
                 }
                 let sent = trial.server.requests.count - count
-                trial.expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
+                trial.expect(sent == 1, "\(context): \(sent) requests were sent, expected 1")
                 // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each request must
                 // use a new connection.
                 try await trial.expectStillWorking(after: context, thenCloses: true)

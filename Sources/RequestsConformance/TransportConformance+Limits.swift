@@ -8,38 +8,38 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks of timeouts and size limits.
     static let limits: [Check] = [
-        Check("content of exactly the limit isn't too large", .limits, needs: .server) { trial in
+        Check("content of exactly the maximum size is accepted", .limits, needs: .server) { trial in
             let log = try await trial.finish(trial.start("/flood/1", maximumBodySize: 1 << 16))
             trial.expectResponse(log, byteCount: 1 << 16)
         },
-        Check("content beyond the limit is an error, or left to the operation", .limits, needs: .server) { trial in
+        Check("larger content is an error, or left to the operation", .limits, needs: .server) { trial in
             let log = try await trial.finish(trial.start("/flood/16", maximumBodySize: 1024))
             if log.error != nil { return trial.expectError(log, .bodyTooLarge) }
             trial.expectResponse(log, byteCount: 1 << 20)
         },
-        Check("silence before the answer ends at the timeout", .limits, needs: .server) { trial in
+        Check("a transfer times out before the response", .limits, needs: .server) { trial in
             try await trial.expectTimeout("/stalled")
         },
-        Check("silence in the content ends at the timeout", .limits, needs: .server) { trial in
+        Check("a transfer times out while receiving the content", .limits, needs: .server) { trial in
             try await trial.expectTimeout("/begun")
         },
-        Check("silence in an upload ends at the timeout", .limits, needs: .server) { trial in
+        Check("a transfer times out while sending the body", .limits, needs: .server) { trial in
             let body = HTTPBody.data(Data(count: 64 << 20))
             let transfer = trial.start("/upload", .post, body: body, timeout: .milliseconds(500))
             trial.expectError(try await trial.finish(transfer), .timedOut)
         },
-        Check("connections that aren't answered time out side by side", .limits) { trial in
+        Check("unresponsive connections time out in parallel", .limits) { trial in
             try await trial.expectSimultaneousTimeouts()
         },
-        Check("an answer within a timeout below a second is an answer", .limits) { trial in
+        Check("a timeout of less than a second allows a fast response", .limits) { trial in
             trial.server.route(.get, "/late", .text("late").delayed(by: .milliseconds(50)))
             let log = try await trial.finish(trial.start("/late", timeout: .milliseconds(900)))
             trial.expectResponse(log, content: "late")
         },
-        Check("a timeout is about silence and not about all", .limits, needs: .server) { trial in
+        Check("a timeout limits the idle time, not the total time", .limits, needs: .server) { trial in
             try await trial.expectSlowResponse("/drip", content: "01234567")
         },
-        Check("a head that drips is no silence", .limits) { trial in
+        Check("a slow head doesn't time out while bytes arrive", .limits) { trial in
             // Each line arrives within the timeout. All lines together take several times as long, because a busy
             // machine may notice a timeout late.
             let fields = HTTPHeaders((10..<26).map { HTTPField(HTTPField.Name("X-Drip-\($0)"), "0123456789") })
@@ -47,7 +47,7 @@ extension TransportConformance {
             trial.server.route(.get, "/slow", response)
             try await trial.expectSlowResponse("/slow", content: "drip")
         },
-        Check("a pause longer than the idle timeout isn't silence", .limits, needs: .server, with: .pausing) { trial in
+        Check("a pause doesn't count as idle time", .limits, needs: .server, with: .pausing) { trial in
             try await trial.expectNoTimeoutInPause()
         },
     ]
@@ -66,7 +66,7 @@ extension ConformanceTrial {
             duration = transfer.duration
         } while log.error?.code == .timedOut && attempts < 4
         expectResponse(log, content: content)
-        expect(log.error != nil || duration > timeout, "the answer came too soon to tell anything")
+        expect(log.error != nil || duration > timeout, "the response arrived too early for the check")
     }
 
     /// Expects that transfers to a server that never accepts them time out simultaneously.
@@ -93,7 +93,10 @@ extension ConformanceTrial {
             durations = transfers.map(\.duration)
         } while durations.contains { $0 > timeout * 3 } && attempts < 3
         first.cancel()
-        expect(durations.allSatisfy { $0 <= timeout * 3 }, "8 timeouts of \(timeout) ended after \(durations)")
+        expect(
+            durations.allSatisfy { $0 <= timeout * 3 },
+            "8 transfers with a timeout of \(timeout) ended after \(durations)"
+        )
     }
 
     /// Expects that a transfer continues after a pause longer than the timeout, during which the server must wait.
@@ -114,12 +117,12 @@ extension ConformanceTrial {
                 default: break
                 }
             }
-            try await wait(for: begun, "no head came")
+            try await wait(for: begun, "no head was reported")
             transfer.pause()
             if transfer.log.head != nil, !transfer.log.hasEnded {
                 try await Task.sleep(for: timeout * 3)
                 let isOver = transfer.log.hasEnded
-                expect(!isOver, "a transfer that was paused for \(timeout * 3) ended with a timeout of \(timeout)")
+                expect(!isOver, "a transfer paused for \(timeout * 3) timed out after \(timeout)")
                 transfer.resume()
             }
             log = try await finish(transfer)
@@ -140,8 +143,11 @@ extension ConformanceTrial {
         // The clocks of the transport and of this check may differ by a tick.
         expect(
             durations.allSatisfy { $0 > timeout - .milliseconds(2) },
-            "\(timeout) of silence ended after \(durations)"
+            "transfers with a timeout of \(timeout) ended after \(durations)"
         )
-        expect(durations.contains { $0 <= timeout * 2 }, "\(timeout) of silence ended after \(durations)")
+        expect(
+            durations.contains { $0 <= timeout * 2 },
+            "transfers with a timeout of \(timeout) ended after \(durations)"
+        )
     }
 }

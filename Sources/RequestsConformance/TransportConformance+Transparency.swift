@@ -7,16 +7,16 @@ import RequestsTesting
 extension TransportConformance {
     /// The checks that a transport doesn't handle redirects, cookies, credentials, caches or retries itself.
     static let transparency: [Check] = [
-        Check("a redirect is an answer", .plain, needs: .server) { trial in
+        Check("a redirect is reported as a response", .plain, needs: .server) { trial in
             for code in [301, 302, 303, 307, 308] {
                 let log = try await trial.send("/redirect/\(code)")
                 trial.expectResponse(log, HTTPStatus(code), "\(code)")
-                trial.expect(log.head?[.location] == "/text", "\(code) has lost its Location")
+                trial.expect(log.head?[.location] == "/text", "the Location of the \(code) is missing")
             }
             let seen = trial.server.requests.map(\.path).filter { $0 == "/text" }
             trial.expect(seen.isEmpty, "\(seen.count) redirects were followed")
         },
-        Check("a redirect of a POST is an answer with its content", .plain) { trial in
+        Check("a redirect of a POST is reported with its content", .plain) { trial in
             for code in [302, 307] {
                 let response = StubResponse.text("over there", status: HTTPStatus(code), headers: [.location: "/text"])
                 trial.server.route(.post, "/\(code)", response)
@@ -44,27 +44,27 @@ extension TransportConformance {
                 try await trial.expectArrival(of: response, content: "lost", context: "Location: \(fields)")
             }
         },
-        Check("cookies aren't kept", .plain, needs: .server) { trial in
+        Check("cookies aren't stored", .plain, needs: .server) { trial in
             let log = try await trial.send("/login")
-            trial.expect(log.head?[.setCookie] == "conformance=1; Path=/", "Set-Cookie didn't arrive")
+            trial.expect(log.head?[.setCookie] == "conformance=1; Path=/", "Set-Cookie wasn't reported")
             let cookies = try await trial.sentFields(named: "cookie")
             trial.expect(cookies.isEmpty, "the next request was sent with the cookies \(cookies)")
         },
-        Check("a 401 is an answer", .plain) { trial in
+        Check("a 401 is reported as a response", .plain) { trial in
             for challenge in [#"Basic realm="a""#, #"Digest realm="a", nonce="b""#, #"Bearer realm="a""#, "Negotiate"] {
                 let headers: HTTPHeaders = [.wwwAuthenticate: challenge]
                 trial.server.route(.get, "/closed", .text("who?", status: .unauthorized, headers: headers))
                 let log = try await trial.send("/closed")
                 trial.expectResponse(log, .unauthorized, content: "who?", challenge)
-                trial.expect(log.head?[.wwwAuthenticate] == challenge, "\(challenge) has lost its challenge")
+                trial.expect(log.head?[.wwwAuthenticate] == challenge, "the challenge “\(challenge)” is missing")
             }
             trial.expectRequests(4)
         },
-        Check("credentials aren't taken from elsewhere", .plain, needs: .server) { trial in
+        Check("credentials aren't added from other sources", .plain, needs: .server) { trial in
             let fields = try await trial.sentFields(named: "authorization")
             trial.expect(fields.isEmpty, "an Authorization field was sent")
         },
-        Check("credentials for a proxy don't reach the origin", .capabilities, needs: .server) { trial in
+        Check("proxy credentials aren't sent to the origin", .capabilities, needs: .server) { trial in
             let log = try await trial.send("/seen", headers: [.proxyAuthorization: "Basic YTpi"])
             if log.error != nil, !trial.transport.capabilities.contains(.proxyAuthorization) {
                 return trial.expectError(log, .unsupported)
@@ -73,7 +73,7 @@ extension TransportConformance {
             let isThere = String(decoding: log.content, as: UTF8.self).lowercased().contains("proxy-authorization")
             trial.expect(!isThere, "Proxy-Authorization was sent to the origin")
         },
-        Check("answers aren't cached", .plain) { trial in
+        Check("responses aren't cached", .plain) { trial in
             let headers: HTTPHeaders = [.cacheControl: "max-age=3600, public", .eTag: "\"a\""]
             trial.server.route(.get, "/fresh", .text("fresh", headers: headers))
             for _ in 0..<2 { trial.expectResponse(try await trial.send("/fresh"), content: "fresh") }
@@ -87,13 +87,13 @@ extension TransportConformance {
             try await trial.expectArrival(of: .status(.serviceUnavailable, headers: [.retryAfter: "0"]))
             trial.expectRequests(2)
         },
-        Check("trust that isn't supported is refused before connecting", .unsupported) { trial in
+        Check("an unsupported trust policy is rejected before connecting", .unsupported) { trial in
             let address = "https://127.0.0.1:\(trial.server.port)/"
             let log = try await trial.finish(trial.start(address, trust: .only([])))
             trial.expectError(log)
-            trial.expect(log.head == nil, "a response of an untrusted server was reported")
+            trial.expect(log.head == nil, "a response from an untrusted server was reported")
             guard log.error?.code == .unsupported else { return }
-            trial.expect(trial.server.connectionCount == 0, "the connection was opened before it was refused")
+            trial.expect(trial.server.connectionCount == 0, "the connection was opened before it was rejected")
         },
     ]
 }

@@ -9,40 +9,40 @@ import RequestsWebSockets
 extension TransportConformance {
     /// The checks of connections that are upgraded to another protocol.
     static let upgrades: [Check] = [
-        Check("an upgraded connection carries bytes both ways", .upgraded, with: .upgrades) { trial in
+        Check("an upgraded connection carries bytes in both directions", .upgraded, with: .upgrades) { trial in
             let client = trial.upgrade("/echo") { try $0.echo() }
-            try await trial.wait(for: client.transfer.head, "no head came")
+            try await trial.wait(for: client.transfer.head, "no head was reported")
             let text = String(repeating: "bytes of another protocol ", count: 10_000)
             client.change { $0.send(.text(text)) }
-            try await trial.wait(for: client.firstMessage, "no message came back")
-            trial.expect(client.messages == [.text(text)], "the bytes of the peer aren't those that it got")
+            try await trial.wait(for: client.firstMessage, "no message was received")
+            trial.expect(client.messages == [.text(text)], "the echoed bytes differ")
             client.change { $0.close(.normalClosure) }
             let log = try await trial.finish(client.transfer)
             trial.expectResponse(log, .switchingProtocols)
         },
-        Check("bytes that come with the head of an upgrade arrive", .upgraded, with: .upgrades) { trial in
+        Check("bytes received with the head of an upgrade are delivered", .upgraded, with: .upgrades) { trial in
             let client = trial.upgrade("/greeting") { try $0.send("hello") }
             let log = try await trial.finish(client.transfer)
             trial.expectResponse(log, .switchingProtocols)
-            trial.expect(client.messages == [.text("hello")], "the first bytes of the peer are missing")
+            trial.expect(client.messages == [.text("hello")], "the peer's first bytes are missing")
         },
-        Check("a refused upgrade is an answer", .upgraded, with: .upgrades) { trial in
+        Check("a rejected upgrade is reported as a response", .upgraded, with: .upgrades) { trial in
             let client = trial.upgrade("/text", nil)
             let log = try await trial.finish(client.transfer)
             trial.expectResponse(log, content: "text")
             client.change { $0.send(.text("late")) }
             try await trial.expectStillWorking(after: "a refused upgrade", allowsOneFailure: true)
         },
-        Check("an upgraded connection that the peer ends has an end", .upgraded, with: .upgrades) { trial in
+        Check("an upgraded transfer ends when the peer disconnects", .upgraded, with: .upgrades) { trial in
             for reset in [false, true] {
                 let client = trial.upgrade("/end") { reset ? $0.reset() : $0.disconnect() }
                 let log = try await trial.finish(client.transfer)
                 trial.expect(log.head?.status == .switchingProtocols, "the head is missing")
             }
         },
-        Check("a cancel ends an upgraded transfer", .upgraded, with: .upgrades) { trial in
+        Check("cancelling ends an upgraded transfer", .upgraded, with: .upgrades) { trial in
             let client = trial.upgrade("/silent") { $0.awaitClose() }
-            try await trial.wait(for: client.transfer.head, "no head came")
+            try await trial.wait(for: client.transfer.head, "no head was reported")
             client.transfer.cancel()
             trial.expectError(try await trial.finish(client.transfer), .cancelled)
             try await trial.expectStillWorking(after: "a cancelled upgrade")

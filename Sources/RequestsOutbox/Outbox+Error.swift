@@ -31,9 +31,11 @@ extension Outbox {
             case .inUse: "another outbox uses the folder; close it first"
             case .closed: "the outbox is closed"
             case .unregistered(let type): "the type “\(type.shortened())” isn't registered; register it with the outbox"
-            case .repeatedName(let name): "the name “\(name.shortened())” is registered twice; give each type its own"
-            case .ambiguousName(let name): "the name “\(name.shortened())” fits two registered types; remove the entry"
-            case .newerJournal: "the journal is of a newer version; open it with that version"
+            case .repeatedName(let name):
+                "the name “\(name.shortened())” is registered twice; give each type its own name"
+            case .ambiguousName(let name):
+                "the name “\(name.shortened())” matches two registered types; remove the entry"
+            case .newerJournal: "the journal was written by a newer version of the library; open it with that version"
             case .fileBody: "the body of the request is a file; pass the file to the outbox, which copies it"
             }
         }

@@ -185,7 +185,7 @@ extension Outbox {
                     } catch {
                         // Park the entry, because another attempt would get the same response. If a cancelled handler
                         // throws an error, that doesn't mean that the request was cancelled.
-                        let reason = "the handler of the response has thrown an error"
+                        let reason = "the response handler threw an error"
                         let error = RequestError(.other, phase: .decoding, reason: reason, underlying: error)
                         self?.park(entry, error, .unhandled)
                     }

@@ -66,7 +66,7 @@ extension Outbox {
         }
 
         /// Unavailable, because a Swift type name isn't unique, and changes when the type is renamed.
-        @available(*, unavailable, message: "name the type: register(_:as:), with a name that never changes")
+        @available(*, unavailable, message: "use register(_:as:) with a name that never changes")
         public mutating func register<R: NetworkRequest & Codable>(
             _ type: R.Type,
             handling handle: @escaping Handler<R> = { _ in }

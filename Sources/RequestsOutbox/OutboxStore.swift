@@ -58,7 +58,7 @@ final class OutboxStore: Sendable {
     ///
     /// - Throws: ``Outbox/Error`` if the folder is in use, or `FileError`.
     init(_ folder: URL) throws {
-        guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "it isn't the URL of a folder") }
+        guard folder.isFileURL else { throw FileError(.cannotWriteFile, folder, "not a file URL") }
         (self.folder, bodies, journal) = (folder, folder.appending(path: "bodies"), folder.appending(path: "journal"))
         do {
             for path in [folder.path, bodies.path] {
@@ -149,7 +149,7 @@ final class OutboxStore: Sendable {
     @discardableResult
     func check() throws(FileError) -> FileHandle {
         guard let file = state.withLock(\.file) else {
-            throw FileError(.cannotWriteFile, journal, "the outbox has released it")
+            throw FileError(.cannotWriteFile, journal, "the outbox has already closed it")
         }
         try checkFolder(file)
         if state.withLock({ $0.repairs.contains(.truncate) }) {
@@ -201,7 +201,7 @@ final class OutboxStore: Sendable {
         } else if errno != ENOENT, errno != ENOTDIR {
             throw FileError(url, errno: errno)
         }
-        return FileError(.cannotWriteFile, url, "it was removed, or replaced by another one")
+        return FileError(.cannotWriteFile, url, "it was removed or replaced")
     }
 
     /// Appends all of the lines or, if it throws, none of them.
@@ -283,8 +283,8 @@ final class OutboxStore: Sendable {
     private func setAside(_ bytes: Data, at offset: Int) -> FileError {
         let file = folder.appending(path: "\(Self.damagedPrefix)\(UUID().uuidString)")
         let isAside = (try? PrivateFile.replace(file.path, with: bytes, isDurable: true)) != nil
-        let end = isAside ? "and were set aside here" : "and can't be set aside"
-        let reason = "\(bytes.count) bytes of the journal, at \(offset), aren't a record, \(end)"
+        let end = isAside ? "and were moved to this file" : "and can't be moved to another file"
+        let reason = "\(bytes.count) bytes of the journal, at offset \(offset), aren't a valid record, \(end)"
         return FileError(.damaged, isAside ? file : journal, reason)
     }
 
@@ -292,7 +292,7 @@ final class OutboxStore: Sendable {
     private func damagedFiles() -> [FileError] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasPrefix(Self.damagedPrefix) }.sorted().map { name in
-            let reason = "bytes of the journal that aren't a record were set aside here"
+            let reason = "bytes of the journal that aren't a valid record were moved to this file"
             return FileError(.damaged, folder.appending(path: name), reason)
         }
     }
@@ -361,7 +361,7 @@ final class OutboxStore: Sendable {
         } catch {
             throw FileError(.cannotReadFile, source, error.localizedDescription)
         }
-        guard isFile == true else { throw FileError(.cannotReadFile, source, "it isn't a file") }
+        guard isFile == true else { throw FileError(.cannotReadFile, source, "not a regular file") }
         do {
             try manager.copyItem(at: source, to: body(name))
             try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: body(name).path)

@@ -116,7 +116,7 @@ struct SocketState: Sendable {
                 closing = (code, reason)
                 end(.success(nil), sending: code)
             case .failed(let code, let reason):
-                let error = RequestError(.badResponse, phase: .receiving, reason: "a WebSocket: \(reason)")
+                let error = RequestError(.badResponse, phase: .receiving, reason: "WebSocket error: \(reason)")
                 closing = closing ?? (code, reason)
                 end(.failure(error), sending: code)
             }
@@ -150,7 +150,7 @@ struct SocketState: Sendable {
         // While backpressure holds the peer back, its pongs can't arrive, so don't count missed checks.
         missedChecks = isFull ? 0 : missedChecks + 1
         guard missedChecks < Self.maximumMissedChecks else {
-            let reason = "the peer of a WebSocket gave no sign of life for \(settings.timeout)"
+            let reason = "the peer of the WebSocket didn't respond for \(settings.timeout)"
             end(.failure(RequestError(.timedOut, phase: .receiving, reason: reason)), sending: .goingAway)
             return false
         }
@@ -186,7 +186,7 @@ struct SocketState: Sendable {
         guard !isOver else { return }
         isOver = true
         if closing == nil { closing = (.abnormalClosure, "") }
-        let reason = "the connection of a WebSocket ended without a closing handshake"
+        let reason = "the WebSocket connection was closed without a closing handshake"
         end(.failure(error ?? RequestError(.connectionLost, phase: .receiving, reason: reason)), sending: .goingAway)
         replaceTimer(by: nil)
         for (_, reply) in pendingCalls.values { actions.append { reply.resume(returning: .success(())) } }
@@ -212,7 +212,7 @@ struct SocketState: Sendable {
     mutating func enqueueReader(_ reply: Reply<WebSocket.Message?>, _ id: Int) {
         if let next = takeNext() { return actions.append { reply.resume(returning: next) } }
         guard reader == nil else {
-            let reason = "another task waits for the next message of the WebSocket"
+            let reason = "another task is already waiting for the next message of the WebSocket"
             let error = RequestError(.alreadyConsumed, phase: .receiving, reason: reason)
             return actions.append { reply.resume(returning: .failure(error)) }
         }

@@ -27,7 +27,7 @@ public final class WebSocket: Sendable {
     }
 
     deinit {
-        core.cancel(RequestError(.cancelled, phase: .receiving, reason: "the WebSocket was released"))
+        core.cancel(RequestError(.cancelled, phase: .receiving, reason: "the WebSocket was deallocated"))
     }
 
     /// Returns another reference to the same socket; releasing either of them closes it.

@@ -32,15 +32,15 @@ package enum WebSocketHandshake {
     /// The caller has already checked the `Upgrade` and `Connection` fields.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String? {
         guard head[values: acceptName] == [accept(for: headers[keyName] ?? "")] else {
-            return "the answer of the server to the key of the handshake is wrong"
+            return "the server's Sec-WebSocket-Accept doesn't match the handshake key"
         }
         guard head[values: extensionsName].allSatisfy({ FieldScanner.elements(of: $0).isEmpty }) else {
-            return "the server uses an extension that wasn't asked for"
+            return "the server uses an extension that wasn't requested"
         }
         let offered = FieldScanner.members(of: headers[values: protocolName])
         let chosen = head[values: protocolName]
         guard chosen.count <= 1, chosen.allSatisfy({ offered.contains($0) }) else {
-            return "the server has chosen a protocol that wasn't offered"
+            return "the server selected a protocol that wasn't offered"
         }
         return nil
     }

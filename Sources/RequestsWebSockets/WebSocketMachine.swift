@@ -181,26 +181,32 @@ package struct WebSocketMachine: Sendable {
     ) throws(Violation) {
         guard head[0] & 0x70 == 0 else { throw Violation(reason: "a reserved bit is set") }
         guard isMasked == (role == .server) else {
-            throw Violation(reason: isMasked ? "a frame of a server is masked" : "a frame of a client isn't masked")
+            throw Violation(
+                reason: isMasked ? "a frame from the server is masked" : "a frame from the client isn't masked"
+            )
         }
         let isControl = opcode.isControl
         guard !isControl || isFinal else { throw Violation(reason: "a control frame is fragmented") }
         guard !isControl || shortLength <= 125 else {
-            throw Violation(reason: "a control frame has more than 125 bytes")
+            throw Violation(reason: "a control frame exceeds 125 bytes")
         }
         guard isControl || (opcode == .continuation) == (messageOpcode != nil) else {
             throw Violation(
-                reason: messageOpcode == nil ? "there is no message to continue" : "a message is inside another"
+                reason: messageOpcode == nil
+                    ? "a continuation frame has no message to continue"
+                    : "a message begins before the previous one has ended"
             )
         }
     }
 
     private func check(_ count: UInt64, isControl: Bool, _ lengthSize: Int) throws(Violation) {
-        guard count <= UInt64(Int64.max) else { throw Violation(reason: "the length of a frame has more than 63 bits") }
+        guard count <= UInt64(Int64.max) else { throw Violation(reason: "the length of a frame exceeds 63 bits") }
         let minimum: UInt64 = lengthSize == 8 ? 0x1_0000 : lengthSize == 2 ? 126 : 0
-        guard count >= minimum else { throw Violation(reason: "the length of a frame isn't in its shortest form") }
+        guard count >= minimum else {
+            throw Violation(reason: "the length of a frame isn't encoded in its shortest form")
+        }
         guard isControl || count <= UInt64(max(0, maximumMessageSize - message.count)) else {
-            throw Violation(reason: "a message has more than \(maximumMessageSize) bytes", code: .messageTooBig)
+            throw Violation(reason: "a message exceeds \(maximumMessageSize) bytes", code: .messageTooBig)
         }
     }
 
@@ -229,16 +235,18 @@ package struct WebSocketMachine: Sendable {
             guard frame.isFinal else { return nil }
             let (content, isText) = (message.take(), messageOpcode == .text)
             messageOpcode = nil
-            return .message(isText ? .text(try Self.text(content, "a text")) : .data(content))
+            return .message(isText ? .text(try Self.text(content, "a text message")) : .data(content))
         }
     }
 
     private mutating func handleClose(with payload: Data) throws(Violation) -> Event {
-        guard payload.count != 1 else { throw Violation(reason: "a close frame has half a code") }
+        guard payload.count != 1 else { throw Violation(reason: "a close frame has an incomplete code") }
         let code =
             payload.isEmpty
             ? .noStatusReceived : WebSocket.CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        guard payload.isEmpty || code.isSendable else { throw Violation(reason: "a close frame has the code \(code)") }
+        guard payload.isEmpty || code.isSendable else {
+            throw Violation(reason: "a close frame has the invalid code \(code)")
+        }
         let reason = try Self.text(payload.dropFirst(2), "the reason of a close frame")
         isOver = true
         close(code)

@@ -32,11 +32,12 @@ extension WebSocketOperation: UpgradingOperation {
     package func prepareUpgrade(of request: inout HTTPRequest) throws {
         if request.url.asHTTP != request.url { request.url = request.url.asHTTP }
         guard request.method == .get, request.body.isEmpty else {
-            throw InvalidValue(.method, "of a WebSocket is GET, without content", excerpt: request.method.rawValue)
+            let reason = "of a WebSocket handshake must be GET, without content"
+            throw InvalidValue(.method, reason, excerpt: request.method.rawValue)
         }
         let protocols = self.request?.protocols ?? []
         guard protocols.allSatisfy(\.isToken) else {
-            throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't a list of tokens")
+            throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't an array of tokens")
         }
         // Some APIs expect a token in place of a protocol. Attribute the field to the caller, so that it isn't sent to
         // another origin.

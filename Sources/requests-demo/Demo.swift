@@ -20,10 +20,10 @@ struct Demo {
                 exit(0)
             }
             let kitchen = try Kitchen()
-            print("Requests demo, against \(kitchen.title)\n")
+            print("Requests demo, using \(kitchen.title)\n")
             let passed = await Tour(kitchen: kitchen).run()
             kitchen.close()
-            print(passed ? "\nAll went as it should." : "\nSomething did not go as it should: see above.")
+            print(passed ? "\nAll sections passed." : "\nSome sections failed: see above.")
             exit(passed ? 0 : 1)
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
@@ -49,19 +49,19 @@ struct Arguments {
             switch argument {
             case "--url":
                 guard let text = rest.popFirst(), let url = URL(string: text), url.host != nil else {
-                    throw UsageError(description: "--url needs an absolute URL\n\(Self.usage)")
+                    throw UsageError(description: "--url requires an absolute URL\n\(Self.usage)")
                 }
                 self.url = url
             case "--pages":
                 guard let pages = rest.popFirst().flatMap({ Int($0) }), pages > 0 else {
-                    throw UsageError(description: "--pages needs a number of pages\n\(Self.usage)")
+                    throw UsageError(description: "--pages requires a number of pages\n\(Self.usage)")
                 }
                 self.pages = pages
             case "--help", "-h":
                 print(Self.usage)
                 exit(0)
             default:
-                throw UsageError(description: "\(argument) isn't an option\n\(Self.usage)")
+                throw UsageError(description: "unknown option \(argument)\n\(Self.usage)")
             }
         }
     }
@@ -70,9 +70,9 @@ struct Arguments {
         usage: requests-demo [--url URL [--pages N]]
                requests-demo download URL FILE
 
-          --url URL   page through a list of any JSON API that says by `Link` where the next page is, such as
-                      https://api.github.com/orgs/apple/repos; without it, a tour with a server on this machine
-          --pages N   stop after N pages, by default 5
+          --url URL   page through a list of any JSON API that links to its next page with `Link`, such as
+                      https://api.github.com/orgs/apple/repos; without it, run a tour with a local server
+          --pages N   stop after N pages (5 by default)
           download    download a file, resuming an interrupted download
         """
 }

@@ -75,7 +75,7 @@ struct Kitchen: Sendable {
     private static let stew = #"{"name": "Stew", "authorID": 7, "steps": ["Wait"]}"#
 
     var api: URL { server.url }
-    var title: String { "a server on this machine, \(api.absoluteString)" }
+    var title: String { "a local server, \(api.absoluteString)" }
 
     /// Returns the number of requests for a path, with a method or with any method.
     func requestCount(of method: HTTPMethod? = nil, _ path: String) -> Int {

@@ -18,20 +18,20 @@ struct Tour: Sendable {
 
     func run() async -> Bool {
         let sections: [(String, () async throws -> Bool)] = [
-            ("a request whose response is decoded, with a completion", decodedResponse),
-            ("the same with await", asyncAwait),
-            ("a chain: the author's request is made from the recipe, and the page waits for both", dependencyChain),
+            ("a request with a decoded response and a completion handler", decodedResponse),
+            ("the same request with await", asyncAwait),
+            ("a chain: the author's request is created from the recipe, and the page waits for both", dependencyChain),
             ("a graph that fans out: a recipe, the dishes of its menu, and the authors of all of them", fanOut),
             ("a request without content", noContent),
-            ("a failure, with what the server said", errorResponse),
-            ("a request that is cancelled when the server has received it", cancellation),
+            ("a failure, with the server's error message", errorResponse),
+            ("a request that is cancelled after the server has received it", cancellation),
             ("ten equal requests that share one transfer", coalescing),
             ("a hundred requests with an expired token, which is refreshed once", tokenRefresh),
-            ("a download that is interrupted, goes on where it broke, and is compared", resumableDownload),
-            ("a list, page by page: each page says where the next one is", pagination),
-            ("a socket, over which an order is confirmed step by step", webSocketOrder),
-            ("a change that is made without a network, kept on disk, and sent later", offlineOutbox),
-            ("a busy server: the client tries again, and what ran is drawn", retries),
+            ("a download that is interrupted and resumed, and whose content is verified", resumableDownload),
+            ("a list, page by page: each page links to the next one", pagination),
+            ("a WebSocket that confirms an order step by step", webSocketOrder),
+            ("a change that is made offline, stored on disk, and sent later", offlineOutbox),
+            ("an overloaded server: the client retries, and a timeline is drawn", retries),
         ]
         var passed = true
         for (number, section) in sections.enumerated() {
@@ -39,7 +39,7 @@ struct Tour: Sendable {
             do {
                 let isRight = try await section.1()
                 passed = passed && isRight
-                if !isRight { print("   ✗ that is not what should have happened") }
+                if !isRight { print("   ✗ unexpected result") }
             } catch {
                 passed = false
                 print("   ✗ \(error)")
@@ -63,7 +63,7 @@ struct Tour: Sendable {
 
     private func asyncAwait() async throws -> Bool {
         let response = try await client.send(GetRecipe(id: 1))
-        say("\(response.status), \(response.headers[.contentType] ?? "no type"): \(response.body.name)")
+        say("\(response.status), \(response.headers[.contentType] ?? "no content type"): \(response.body.name)")
         return response.status == .ok
     }
 
@@ -90,7 +90,7 @@ struct Tour: Sendable {
         let recipe = client.addRequest(GetRecipe(id: 1))
         let menu = client.addGroup(after: recipe) { $0.steps.map { _ in GetRecipe(id: 1) } }
         let authors = client.addGroup(after: menu) { $0.map { GetAuthor(id: $0.authorID) } }
-        say("the queue, before anything has started:")
+        say("the queue, before any operation has started:")
         for line in client.graph().description.split(separator: "\n") { say("  \(line)") }
         client.isSuspended = false
         let names = try await authors.value().map(\.name)
@@ -124,7 +124,7 @@ struct Tour: Sendable {
             _ = try await operation.value()
             return false
         } catch {
-            say("\(error.code), while it was \(error.phase.rawValue)")
+            say("\(error.code) while \(error.phase.rawValue)")
             return error.code == .cancelled
         }
     }
@@ -138,7 +138,7 @@ struct Tour: Sendable {
         var names: Set<String> = []
         for operation in operations { names.insert(try await operation.value().name) }
         let after = kitchen.requestCount(path)
-        say("ten results, “\(names.sorted().joined())”, of \(after - before) request at the server")
+        say("ten results, “\(names.sorted().joined())”, from \(after - before) request to the server")
         return names.count == 1 && after - before == 1
     }
 
@@ -151,7 +151,7 @@ struct Tour: Sendable {
         let dishes = try await group.value()
         let refreshes = kitchen.requestCount("/tokens")
         let requestCount = kitchen.requestCount("/favourites")
-        say("\(dishes.count) results of \(requestCount) requests, ten at a time; \(refreshes) refresh")
+        say("\(dishes.count) results from \(requestCount) requests, ten at a time; \(refreshes) refresh")
         return dishes.count == 100 && refreshes == 1
     }
 
@@ -178,7 +178,7 @@ struct Tour: Sendable {
         let (received, total) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
         let isSame = try await Data(contentsOf: rest.value()) == Data(contentsOf: film)
         let range = rest.transfers.last?.request.headers[.range] ?? "everything"
-        say("interrupted at \(received) of \(total) bytes; then asked for \(range); the same byte for byte: \(isSame)")
+        say("interrupted at \(received) of \(total) bytes; then requested \(range); identical: \(isSame)")
         return isSame && received > 0 && range == "bytes=\(received)-"
     }
 
@@ -212,10 +212,10 @@ struct Tour: Sendable {
         }
         try await outbox.add(RenameRecipe(id: 1, name: "Crêpes"))
         await outbox.close()
-        say("on the disk, and the outbox is closed")
+        say("stored on disk, and the outbox is closed")
         let reopened = try Outbox(at: folder, client: client) { $0.register(RenameRecipe.self, as: "rename-recipe") }
         let isEmpty = await reopened.waitUntilDrained()
-        say("opened again, and sent; requests: \(kitchen.requestCount(of: .put, "/recipes/1"))")
+        say("reopened and sent; requests: \(kitchen.requestCount(of: .put, "/recipes/1"))")
         await reopened.close()
         return isEmpty && kitchen.requestCount(of: .put, "/recipes/1") == 1
     }

@@ -59,17 +59,17 @@ import Testing
 
     static let errors: [RequestError] = [
         error(.cancelled, .waiting),
-        error(.deadlineExceeded, .waiting, "the request may take 30.0 seconds in all"),
+        error(.deadlineExceeded, .waiting, "the deadline of 30.0 seconds has passed"),
         error(
             .dependencyFailed,
             .building,
             nil,
             nil,
-            error(.offline, .building, "there has been no network for 5.0 seconds")
+            error(.offline, .building, "no network connection for 5.0 seconds")
         ),
         error(.dependencyCycle, .waiting, "the operation would wait for itself"),
         error(.conditionFailed, .building, nil, nil, Consent.missing),
-        RequestError(InvalidValue(.url, "is relative, and there is no base URL", excerpt: "todos/1")),
+        RequestError(InvalidValue(.url, "is relative, but there is no base URL", excerpt: "todos/1")),
         error(
             .encoding,
             .building,
@@ -85,69 +85,69 @@ import Testing
             nil,
             error(.unacceptableStatus, .validating, nil, HTTPResponseHead(status: .badRequest))
         ),
-        error(.excessiveRefresh, .building, "5 refreshes within 30.0 seconds"),
-        error(.refreshTimedOut, .building, "the credential was not refreshed within 30.0 seconds"),
-        error(.nestingLimitReached, .building, "Signature sends a request that meets Signature, more than 8 deep"),
+        error(.excessiveRefresh, .building, "reached the limit of 5 refreshes within 30.0 seconds"),
+        error(.refreshTimedOut, .building, "the credential wasn't refreshed within 30.0 seconds"),
+        error(.nestingLimitReached, .building, "nested requests exceed the limit of 8 levels: Signature → Signature"),
         error(.other, .building, nil, nil, NSError(domain: "Kitchen", code: 7)),
         error(.offline, .sending, nil, nil, URLError(.notConnectedToInternet)),
         error(.cannotConnect, .sending, nil, nil, URLError(.cannotConnectToHost)),
         error(
             .proxyRefused,
             .sending,
-            "the proxy makes no tunnel",
+            "the proxy refused to open a tunnel",
             HTTPResponseHead(status: .proxyAuthenticationRequired)
         ),
-        error(.untrusted, .sending, "the certificate has expired"),
+        error(.untrusted, .sending, "the server's certificate has expired"),
         error(.timedOut, .sending, "no data for 60.0 seconds"),
         error(.connectionLost, .receiving, nil, page, URLError(.networkConnectionLost)),
-        error(.unsupported, .sending, "URLSession sends no body with GET"),
+        error(.unsupported, .sending, "a URLSession can't send a body with GET"),
         error(.notCached, .sending),
         error(.closed, .sending, "the transport was closed"),
-        error(.badResponse, .receiving, "the response isn't one of HTTP"),
-        error(.headTooLarge, .receiving, "the head has more than 262144 bytes"),
-        error(.bodyTooLarge, .receiving, "more than 67108864 bytes", page),
-        error(.bufferFull, .receiving, "more than 262144 bytes wait to be consumed", page),
+        error(.badResponse, .receiving, "the response isn't an HTTP response"),
+        error(.headTooLarge, .receiving, "the response head exceeds 262144 bytes"),
+        error(.bodyTooLarge, .receiving, "the content exceeds 67108864 bytes", page),
+        error(.bufferFull, .receiving, "more than 262144 bytes are waiting to be consumed", page),
         error(
             .alreadyConsumed,
             .receiving,
-            "another loop consumes the stream, or has consumed it, and its content isn't kept",
+            "another loop is consuming the stream, or has consumed it, and the content isn't kept",
             page
         ),
         RequestError(FileError(.fileExists, film, "the download may not replace it")),
         RequestError(FileError(.cannotWriteFile, film, "Permission denied")),
         RequestError(FileError(.diskFull, film, "No space left on device")),
-        error(.digestMismatch, .validating, "the file “film.mov” has another digest than expected", page),
+        error(.digestMismatch, .validating, "the digest of the file “film.mov” isn't the expected one", page),
         error(.unacceptableStatus, .validating, nil, HTTPResponseHead(status: .notFound)),
         error(
             .unacceptableContentType,
             .validating,
-            "the content is text/html, and application/json is accepted",
+            "the content type is text/html, but the request accepts only application/json",
             page
         ),
         error(.emptyResponse, .decoding, nil, HTTPResponseHead(status: .ok)),
         error(.unexpectedBody, .decoding, "12 bytes of content", page),
         error(.rejected, .validating, nil, page, Consent.missing),
-        error(.retryLimitReached, .validating, "a validator may have the request sent again 3 times", page),
+        error(.retryLimitReached, .validating, "the validator's limit of 3 retries was reached", page),
         error(.tooManyRedirects, .validating, "more than 10 redirects", HTTPResponseHead(status: .found)),
         error(
             .badRedirect,
             .validating,
-            "the location “mailto:ada” is no web address",
+            "the location “mailto:ada” isn't an http or https URL",
             HTTPResponseHead(status: .found)
         ),
         error(
             .redirectRefused,
             .validating,
-            "another origin asks for the body",
+            "the redirect would send the body to another origin",
             HTTPResponseHead(status: .temporaryRedirect)
         ),
         error(
             .pagingFailed,
             .validating,
-            "the link “https://example.com/todos” leads to a page that was there before",
+            "the link “https://example.com/todos” leads back to an earlier page",
             page
         ),
-        error(.decoding, .decoding, "the value is of type Array<Todo>", page, decodingError()),
+        error(.decoding, .decoding, "can't decode Array<Todo>", page, decodingError()),
         error(.notModified, .decoding, nil, HTTPResponseHead(status: .notModified)),
     ]
 

@@ -54,9 +54,9 @@ extension OverLoopback {
 
         /// The process shares cookies, credentials, connections and a cache, which on Linux caches nothing.
         private static let faultsOfTheProcess: Faults = {
-            var faults: Faults = ["cookies aren't kept": "the cookies of the process are its own"]
+            var faults: Faults = ["cookies aren't stored": "the cookies of the process are its own"]
             #if !os(Linux)
-            faults["answers aren't cached"] = "the cache of the process is its own"
+            faults["responses aren't cached"] = "the cache of the process is its own"
             #endif
             return faults
         }()
@@ -65,10 +65,10 @@ extension OverLoopback {
         private static let faultsThatEndTheProcess: Faults = {
             #if canImport(FoundationNetworking)
             [
-                "trailers do no harm": "trailers are a fatalError of Foundation",
-                "a cancel between sending and the first event ends the transfer":
+                "trailers don't affect the content": "trailers are a fatalError of Foundation",
+                "cancelling before the first event ends the transfer":
                     "a file that Foundation still reads for a cancelled transfer is a fatalError",
-                "an end anywhere in the head is an error": "it is a fatalError of Foundation",
+                "a connection closed in the head is an error": "it is a fatalError of Foundation",
             ]
             #else
             [:]
@@ -81,14 +81,17 @@ extension OverLoopback {
             [
                 "a hostile Location does no harm": "a field without a value is an error",
                 "a redirect without a usable Location keeps its content": "its content is dropped",
-                "a head that drips is no silence": "a session tells nothing of a head before it is whole",
-                "garbage is an error": "a status that isn't a number is taken for an address that isn't one",
+                "a slow head doesn't time out while bytes arrive":
+                    "a session tells nothing of a head before it is whole",
+                "a response that isn't HTTP is an error":
+                    "a status that isn't a number is taken for an address that isn't one",
             ]
             #else
             [
-                "a head that drips is no silence": "a session tells nothing of a head before it is whole",
+                "a slow head doesn't time out while bytes arrive":
+                    "a session tells nothing of a head before it is whole",
                 "failures aren't retried": "a session retries a request over a new connection",
-                "an end before the first byte is an error": "a session retries it over a new connection",
+                "a connection closed before the first byte is an error": "a session retries it over a new connection",
             ]
             #endif
         }()

@@ -127,7 +127,7 @@ extension OverLoopback {
             let run = await transport.run(call)
 
             #expect(run.error?.code == .timedOut, "\(String(describing: run.error))")
-            #expect(run.error?.reason == "the body of the request gave no bytes")
+            #expect(run.error?.reason == "the request body provided no data")
             try await released.wait()
         }
 

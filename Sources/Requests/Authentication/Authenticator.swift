@@ -107,7 +107,7 @@ extension Authenticator {
 
     /// Throws a ``RequestError`` with the code `unsupported`, because neither `apply` method is implemented.
     public func apply(_ credential: Credential, to request: inout HTTPRequest) throws {
-        throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to apply a credential")
+        throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) must implement `apply(_:to:)`")
     }
 
     /// Calls ``refresh(_:)``.
@@ -117,7 +117,7 @@ extension Authenticator {
 
     /// Throws a ``RequestError`` with the code `unsupported`, because neither `refresh` method is implemented.
     public func refresh(_ credential: Credential?) async throws -> Credential {
-        throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to refresh")
+        throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) must implement `refresh(_:)`")
     }
 
     /// Returns `false`, so a credential is refreshed only after a rejection.

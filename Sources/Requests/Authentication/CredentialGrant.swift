@@ -37,11 +37,11 @@ enum CredentialRefusal: Error, Sendable {
             RequestError(
                 .excessiveRefresh,
                 phase: .building,
-                reason: "\(window.limit) refreshes within \(window.duration)",
+                reason: "reached the limit of \(window.limit) refreshes within \(window.duration)",
                 underlying: failure
             )
         case .loggedOut:
-            RequestError(.authenticationFailed, phase: .building, reason: "the credential was taken away meanwhile")
+            RequestError(.authenticationFailed, phase: .building, reason: "the credential was removed in the meantime")
         case .circular:
             RequestError(.authenticationFailed, phase: .building, reason: "two refreshes would wait for each other")
         case .cancelled:

@@ -232,7 +232,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         timer.fill(
             timeout.map { timeout in
                 DelayedAction(after: timeout, on: clock) {
-                    let reason = "the credential was not refreshed within \(timeout)"
+                    let reason = "the credential wasn't refreshed within \(timeout)"
                     outcome.fill(.failure(RequestError(.refreshTimedOut, phase: .building, reason: reason)))
                 }
             }

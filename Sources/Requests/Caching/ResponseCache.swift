@@ -87,7 +87,7 @@ public final class ResponseCache: Sendable {
         keeping filter: @escaping Filter = { response, _ in response }
     ) throws(FileError) {
         guard directory.isFileURL else {
-            throw FileError(.cannotWriteFile, directory, "it isn't the URL of a directory")
+            throw FileError(.cannotWriteFile, directory, "not a file URL")
         }
         let files: CacheFiles
         do {

@@ -27,7 +27,7 @@ extension RequestCondition where Self == ClosureCondition {
     ) -> ClosureCondition {
         ClosureCondition { _ in
             guard await !connectivity.waitUntilConnected(timeout: limit, clock: clock) else { return }
-            let reason = limit.map { "there has been no network for \($0)" }
+            let reason = limit.map { "no network connection for \($0)" }
             throw RequestError(.offline, phase: .building, reason: reason)
         }
     }

@@ -34,7 +34,7 @@ struct CookieFile: Sendable {
     ///
     /// - Throws: ``FileError`` if the file can't be read or isn't a cookie file, or if its folder doesn't exist.
     func read() throws(FileError) -> (cookies: [CookieStore.Entry], skipped: [FileError]) {
-        guard url.isFileURL else { throw FileError(.cannotReadFile, url, "it isn't the URL of a file") }
+        guard url.isFileURL else { throw FileError(.cannotReadFile, url, "not a file URL") }
         let data: Data
         do {
             data = try Data(contentsOf: url)
@@ -49,13 +49,13 @@ struct CookieFile: Sendable {
             throw FileError(.cannotReadFile, url, error.localizedDescription)
         }
         guard let content = try? JSONDecoder().decode(Content<AnyRecord>.self, from: data) else {
-            throw FileError(.damaged, url, "it isn't a cookie file")
+            throw FileError(.damaged, url, "not a cookie file")
         }
         guard content.version == Self.version else {
-            throw FileError(.damaged, url, "its version \(content.version) is unknown")
+            throw FileError(.damaged, url, "unknown version \(content.version)")
         }
         let skipped = content.cookies.indices.filter { content.cookies[$0].entry == nil }
-            .map { FileError(.damaged, url, "record \($0 + 1) isn't a valid cookie, and is skipped") }
+            .map { FileError(.damaged, url, "record \($0 + 1) isn't a valid cookie, so it was skipped") }
         return (content.cookies.compactMap(\.entry), skipped)
     }
 

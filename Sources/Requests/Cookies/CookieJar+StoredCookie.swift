@@ -104,7 +104,7 @@ extension CookieJar.StoredCookie {
         }
         let (domain, isHostOnly) = try Self.domain(of: cookie, from: address)
         guard address.isSecure || !cookie.isSecure else {
-            throw InvalidValue(.cookie, "is secure, and was set without TLS", excerpt: name)
+            throw InvalidValue(.cookie, "is marked Secure, but was set over an insecure connection", excerpt: name)
         }
         if let reason = cookie.prefixViolation { throw InvalidValue(.cookie, reason, excerpt: name) }
         let limit = now.addingTimeInterval(CookieStore.maximumLifetime)
@@ -133,7 +133,11 @@ extension CookieJar.StoredCookie {
         if domain == address.host { return (domain, isHostOnly: address.isNumeric || isPublic) }
         guard address.isBelow(domain), !isPublic else {
             let problem = isPublic ? "is a public suffix" : "doesn't include the host"
-            throw InvalidValue(.cookie, "is for “\(domain.shortened())”, which \(problem)", excerpt: cookie.name)
+            throw InvalidValue(
+                .cookie,
+                "has the domain “\(domain.shortened())”, which \(problem)",
+                excerpt: cookie.name
+            )
         }
         return (domain, false)
     }
@@ -155,8 +159,8 @@ extension SetCookie {
         guard !isSecure || prefix.requiresHTTPOnly && !isHTTPOnly || prefix.requiresHost && !isHostOnlyAtRoot else {
             return nil
         }
-        let attributes = ["be secure"] + (prefix.requiresHTTPOnly ? ["be HttpOnly"] : [])
+        let attributes = ["be marked Secure"] + (prefix.requiresHTTPOnly ? ["be marked HttpOnly"] : [])
         let scope = prefix.requiresHost ? ["have the path “/”", "have no domain"] : []
-        return "has the prefix “\(prefix.rawValue)”, and must \((attributes + scope).joined(separator: ", "))"
+        return "has the prefix “\(prefix.rawValue)”, so it must \((attributes + scope).joined(separator: ", "))"
     }
 }

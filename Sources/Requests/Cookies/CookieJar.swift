@@ -106,7 +106,7 @@ public final class CookieJar: CookieStorage {
     ///   expired cookie isn't an error; it removes the cookie that it would replace.
     public func set(_ cookie: SetCookie, for url: URL) throws(InvalidValue) {
         guard let address = CookieAddress(url) else {
-            throw InvalidValue(.cookie, "is for an address whose host can't have cookies", excerpt: cookie.name)
+            throw InvalidValue(.cookie, "is for a URL whose host can't have cookies", excerpt: cookie.name)
         }
         let now = now()
         let accepted = try CookieJar.StoredCookie(cookie, from: address, at: now)

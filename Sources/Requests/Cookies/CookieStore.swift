@@ -69,7 +69,8 @@ struct CookieStore: Sendable {
     ///   mistake for a `Secure` cookie.
     mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(InvalidValue) {
         guard isSecure || !entries.contains(where: { cookie.shadows($0.cookie) }) else {
-            throw InvalidValue(.cookie, "would shadow a secure cookie, and was set without TLS", excerpt: cookie.name)
+            let reason = "would shadow a Secure cookie, but was set over an insecure connection"
+            throw InvalidValue(.cookie, reason, excerpt: cookie.name)
         }
         let old = domains[cookie.domain]?[cookie.id]
         if let old { remove(old.cookie) }

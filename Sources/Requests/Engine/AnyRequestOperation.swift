@@ -194,7 +194,7 @@ extension AnyRequestOperation {
         let wrapped: RequestError
         if failure.error is CancellationError {
             // The caller's code threw the error; this operation itself wasn't cancelled.
-            let reason = "a task was cancelled that the request needs"
+            let reason = "a task that the request needs was cancelled"
             wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
         } else {
             let error = RequestError(failure.error)

@@ -18,7 +18,8 @@ extension Attempt {
                 try await adapt(&draft, by: placed, noting: step)
                 guard step.wasCalled, await interceptsItself(placed, draft.request) else { continue }
                 let name = NestingContext.Author(placed.interceptor).type
-                let reason = "\(name) only intercepts transfers, and there is none: implement `adapt`, or bypass it"
+                let reason =
+                    "\(name) only intercepts transfers, and preparing starts none: implement `adapt`, or bypass it"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)
             }
             var request = try await addKnownCredentials(to: try draft.finish())
@@ -61,7 +62,7 @@ extension Attempt {
         let (step, isOver) = (DefaultProbe(), OneShot<Void>())
         let chain = InterceptorChain { _ in
             isOver.fill(())
-            throw RequestError(.cancelled, phase: .building, reason: "the request is only prepared here")
+            throw RequestError(.cancelled, phase: .building, reason: "the request is only prepared, not sent")
         }
         let context = InterceptorChain.Context(StubRun(), attempt: 1, request: request, noting: step)
         let task = RunExecutor.task { [scope] in

@@ -22,7 +22,7 @@ extension Attempt {
             // `isRetryable` needn't be checked here, because only validators choose a strategy, and they don't validate
             // a stream that is already being consumed.
             guard number <= strategy.limit else {
-                let reason = "a validator may have the request sent again \(strategy.limit) times"
+                let reason = "the validator's limit of \(strategy.limit) retries was reached"
                 let error = RequestError(limit, phase: .validating, reason: reason)
                 throw RunFailure(error, in: .validating, response: failure.response)
             }
@@ -120,7 +120,7 @@ extension Attempt {
         let cause = RequestError(
             .bodyNotReplayable,
             phase: failure.phase,
-            reason: "cannot retry: the body is a stream that was already sent",
+            reason: "can't retry, because the body is a stream that was already sent",
             underlying: error.underlying
         )
         return RunFailure(error.caused(by: cause), in: failure.phase, response: failure.response)

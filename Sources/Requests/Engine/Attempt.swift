@@ -168,7 +168,7 @@ struct Attempt: Sendable {
         }
         let interceptors = isShared ? configuration.coalescingChain : configuration.chain
         guard interceptors.count <= UInt16.max else {
-            let reason = "a chain of \(interceptors.count) interceptors is too long; the maximum is \(UInt16.max)"
+            let reason = "\(interceptors.count) interceptors exceed the maximum of \(UInt16.max)"
             throw RequestError(.unsupported, phase: .building, reason: reason)
         }
         return InterceptorChain(
@@ -191,7 +191,7 @@ struct Attempt: Sendable {
         guard case .data(let content) = rawResponse.body else {
             // Only a transfer can deliver content to a receiver.
             if operation.record.transfers.contains(where: \.isDelivered) { return rawResponse }
-            let reason = "an interceptor returned content as delivered that no transfer has delivered"
+            let reason = "an interceptor marked its content as delivered, but no transfer delivered any"
             throw RunFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
         }
         var response = rawResponse.map { _ in content }
@@ -208,7 +208,7 @@ struct Attempt: Sendable {
         case .accept: break
         case .fail(let error): throw refusal(error, of: response, in: context)
         case .retry(let strategy):
-            let error = RequestError(.rejected, phase: .validating, reason: "a validator requests another attempt")
+            let error = RequestError(.rejected, phase: .validating, reason: "a validator requested another attempt")
             let limit: RequestError.Code =
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw RunFailure(error, in: .validating, response: response, retryRule: .strategy(strategy, limit: limit))

@@ -68,7 +68,7 @@ extension Attempt {
     ///   interceptors never get such a context.
     init(of context: InterceptorChain.Context) throws {
         guard let operation = context.run as? AnyRequestOperation else {
-            throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
+            throw RequestError(.unsupported, phase: .building, reason: "a test's context can't send requests")
         }
         self.init(context.attempt, of: operation, operation.configuration)
     }
@@ -154,7 +154,7 @@ private struct UserInterceptor: Interceptor {
             next: InterceptorChain
         ) async throws -> RawResponse {
             guard !isOver.withLock({ $0 }) else {
-                let reason = "the interceptor that got `next` has returned"
+                let reason = "`next` was called after its interceptor had returned"
                 throw RequestError(.cancelled, phase: .sending, reason: reason)
             }
             let request = try checked(request)

@@ -230,7 +230,7 @@ final class Transfer: Sendable {
     private func receive(_ head: HTTPResponseHead) {
         // An oversized head is dropped entirely: its cookies aren't stored, and its fields don't appear in the error.
         if let size = head.size, size > limits.head {
-            let reason = "the head has more than \(limits.head) bytes"
+            let reason = "the response head exceeds \(limits.head) bytes"
             return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
         }
         // Only content in memory is checked here. A download may have requested a part, and checks the head itself.
@@ -338,7 +338,7 @@ final class Transfer: Sendable {
             }
         case .truncated: stop(.truncated)
         case .tooLarge:
-            let reason = "more than \(limits.content) bytes"
+            let reason = "the content exceeds \(limits.content) bytes"
             stop(.failed(RequestError(.bodyTooLarge, phase: .receiving, reason: reason)))
         }
     }
@@ -380,7 +380,8 @@ final class Transfer: Sendable {
             let notes = ResponseNotes(history: history, isTruncated: isTruncated)
             result = .success(HTTPResponse(head: head, body: content, notes: notes))
         } else {
-            result = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
+            let reason = "the transfer ended without a response head"
+            result = .failure(RequestError(.badResponse, phase: .receiving, reason: reason))
         }
         // A transport may report the end while the transfer is being cancelled, possibly by the task itself. The task
         // must then not continue on this thread.

@@ -59,7 +59,7 @@ final class StubRun: InterceptedRun {
     var urgency: Int { 0 }
 
     func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
+        throw RequestError(.unsupported, phase: .building, reason: "a test's context can't send requests")
     }
 
     func report(_ step: Authorization.Step, isGranted: Bool?) {}

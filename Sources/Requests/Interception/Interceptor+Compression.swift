@@ -49,7 +49,7 @@ extension HTTPRequest {
         }
         guard case .data(let data) = body.content, data.count >= minimumSize else { return }
         guard let compressed = Gzip.compress(data) else {
-            let reason = "there is no zlib in this process to compress a body with"
+            let reason = "zlib isn't available, so the body can't be compressed"
             throw RequestError(.unsupported, phase: .building, reason: reason)
         }
         guard compressed.count < data.count else { return }

@@ -133,7 +133,7 @@ final class NestingContext: Sendable {
     func checkDepth() throws {
         guard depth > Self.maximumDepth else { return }
         let names = selfAndOuter.map(\.author.type).reversed().joined(separator: " → ")
-        let reason = "requests on behalf of requests, more than \(Self.maximumDepth) deep: \(names)"
+        let reason = "nested requests exceed the limit of \(Self.maximumDepth) levels: \(names)"
         throw RequestError(.nestingLimitReached, phase: .building, reason: reason)
     }
 }

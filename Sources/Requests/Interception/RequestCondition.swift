@@ -56,5 +56,5 @@ extension RequestCondition where Self == ClosureCondition {
 /// The error of a negated condition, when the condition itself holds.
 struct NegatedConditionHolds: ExplainedError, DescribedError {
     /// The error as a sentence.
-    var description: String { "a condition holds that must not hold" }
+    var description: String { "the negated condition is satisfied" }
 }

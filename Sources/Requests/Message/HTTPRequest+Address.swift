@@ -146,7 +146,7 @@ extension HTTPRequest {
         if case .invalid = fields.address { return }
         if let failure = path.failure { return fields.address = .invalid(failure) }
         guard AddressParts(path.text) == nil else {
-            let reason = "is a path that names a host: set `url` instead"
+            let reason = "is a path with a host: set `url` instead"
             return fields.address = .invalid(InvalidValue(.url, reason, excerpt: path.text))
         }
         let (text, query) = path.text.splitAtQuery
@@ -219,7 +219,7 @@ extension HTTPRequest {
         var components = URLComponents(url: address, resolvingAgainstBaseURL: true) ?? URLComponents()
         change(&components)
         guard let url = components.url else {
-            return invalidateAddress("isn't an address", excerpt: address.redactedDescription)
+            return invalidateAddress("is malformed", excerpt: address.redactedDescription)
         }
         fields.address = Address(url)
     }
@@ -245,8 +245,9 @@ extension HTTPRequest {
             guard let base else {
                 let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
                 let isSegment = start.hasPrefix("http%3a") || start.hasPrefix("https%3a")
-                let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
-                throw InvalidValue(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
+                let fix =
+                    isSegment ? ": a string becomes one segment; for a URL, interpolate a URL or use `\\(raw:)`" : ""
+                throw InvalidValue(.url, "is relative, but there is no base URL\(fix)", excerpt: reference)
             }
             fields.address = .url(try base.appending(reference, inheriting: inherited, query: query))
         }
@@ -307,7 +308,7 @@ extension HTTPRequest {
             replaceAddress(components?.url ?? url, .none)
         case .link(let url, let change):
             guard body.isEmpty else {
-                throw InvalidValue(.body, "isn't sent to another origin, where the next page is")
+                throw InvalidValue(.body, "can't be sent to the next page, because it has a different origin")
             }
             marks.mark(&headers)
             authentication = .none
@@ -382,13 +383,13 @@ extension Address {
             // For example, expanding `https://api.example.com{+path}` with `@evil.example` would send the credentials
             // to another host.
             guard template.hasSafeAuthority else {
-                let reason = "lets a variable change its host: end the host before the variable, or use a base URL"
+                let reason = "allows a variable to change the host: end the host before the variable, or use a base URL"
                 self = .invalid(InvalidValue(.url, reason, excerpt: template.description))
                 return
             }
             self = .absolute(text)
         } catch {
-            self = .invalid(InvalidValue(.url, "can't be made of its template: \(error)"))
+            self = .invalid(InvalidValue(.url, "can't be created from its template: \(error)"))
         }
     }
 }

@@ -19,11 +19,11 @@ extension HTTPRequest {
     /// - Complexity: O(n) in the bytes of the head.
     mutating func validate() throws(InvalidValue) {
         guard method.rawValue.isToken else {
-            throw InvalidValue(.method, "is empty or has a character that isn't allowed", excerpt: method.rawValue)
+            throw InvalidValue(.method, "is empty or contains an invalid character", excerpt: method.rawValue)
         }
         // CONNECT requests a tunnel from a proxy, so only a transport can use it (RFC 9110, 9.3.6).
         guard method != .connect else {
-            throw InvalidValue(.method, "is for proxies only; set a proxy instead", excerpt: method.rawValue)
+            throw InvalidValue(.method, "is only for proxies; set a proxy instead", excerpt: method.rawValue)
         }
         // A TRACE request must not have content (RFC 9110, 9.3.8).
         guard method != .trace || body.isEmpty else { throw InvalidValue(.body, "can't be sent with TRACE") }
@@ -35,20 +35,20 @@ extension HTTPRequest {
     private mutating func validateURL() throws(InvalidValue) {
         let url = url
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-            throw InvalidValue(.url, "isn't an http or https address", excerpt: url.redactedDescription)
+            throw InvalidValue(.url, "must have the scheme http or https", excerpt: url.redactedDescription)
         }
         guard let host = url.wireHost, !host.isEmpty else {
             throw InvalidValue(.url, "has no host", excerpt: url.redactedDescription)
         }
         // Parsers disagree about "%2F" in a host: some read it as the start of the path, others as part of the name.
         guard !host.utf8.contains(UInt8(ascii: "%")) || host.utf8.contains(UInt8(ascii: ":")) else {
-            throw InvalidValue(.url, "has an escaped character in its host", excerpt: host)
+            throw InvalidValue(.url, "has a percent-encoded character in its host", excerpt: host)
         }
         guard url.port.map((0...65_535).contains) ?? true else {
             throw InvalidValue(.url, "has a port out of range (0–65535)", excerpt: url.redactedDescription)
         }
         if let host = headers[.host], !host.isHost {
-            throw InvalidValue(.headerValue, "of Host isn't a host and a port", excerpt: host)
+            throw InvalidValue(.headerValue, "of Host must be a host, optionally with a port", excerpt: host)
         }
         try moveCredentialsToHeader()
     }
@@ -62,7 +62,7 @@ extension HTTPRequest {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         components?.user = nil
         components?.password = nil
-        guard let bare = components?.url else { throw InvalidValue(.url, "has credentials that can't be taken out") }
+        guard let bare = components?.url else { throw InvalidValue(.url, "has credentials that can't be removed") }
         fields.address = .url(bare)
         guard !headers.contains(.authorization) else { return }
         headers.set(.authorization(try Authorization.basic(username: user, password: password).validated()))
@@ -75,7 +75,7 @@ extension HTTPRequest {
         guard !headers.contains(.transferEncoding) else {
             throw InvalidValue(
                 .headerName,
-                "can't be set: the transport frames the body",
+                "can't be set, because the transport frames the body",
                 excerpt: "Transfer-Encoding"
             )
         }
@@ -91,7 +91,7 @@ extension HTTPRequest {
         default:
             if Int64(declared) == body.length { return }
         }
-        throw InvalidValue(.headerValue, "of Content-Length isn't the length of the body", excerpt: declared)
+        throw InvalidValue(.headerValue, "of Content-Length doesn't match the length of the body", excerpt: declared)
     }
 }
 
@@ -104,10 +104,12 @@ extension HTTPField {
     func validate(_ location: String = "") throws(InvalidValue) {
         if let flaw { throw flaw }
         guard name.rawValue.isToken else {
-            let reason = "\(location)is empty or has a character that isn't allowed"
+            let reason = "\(location)is empty or contains an invalid character"
             throw InvalidValue(.headerName, reason, excerpt: name.rawValue)
         }
-        guard hasValidValue else { throw InvalidValue(.headerValue, "of \(name) \(location)has a control character") }
+        guard hasValidValue else {
+            throw InvalidValue(.headerValue, "of \(name) \(location)contains a control character")
+        }
     }
 }
 

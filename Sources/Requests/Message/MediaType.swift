@@ -129,10 +129,10 @@ extension MediaType: HTTPField.Value {
     /// - Complexity: O(n) in the length of the string, and quadratic in the number of parameters, of which at most 64
     ///   are read.
     public init(parsing text: String) throws(InvalidValue) {
-        guard text.isFieldValue else { throw InvalidValue(.mediaType, "has a control character", excerpt: text) }
+        guard text.isFieldValue else { throw InvalidValue(.mediaType, "contains a control character", excerpt: text) }
         // Without this check, `text/html;q=0, */*` would be parsed as a single type with the weight “0, */*”.
         guard !text.utf8.contains(UInt8(ascii: ",")) || FieldScanner.elements(of: text).count == 1 else {
-            throw InvalidValue(.mediaType, "is a list of several types", excerpt: text)
+            throw InvalidValue(.mediaType, "is a list, but only one type is allowed", excerpt: text)
         }
         var scanner = FieldScanner(text)
         scanner.skipBlanks()
@@ -141,7 +141,7 @@ extension MediaType: HTTPField.Value {
         let subtype = scanner.token()
         scanner.skipBlanks()
         guard !type.isEmpty, hasSlash, !subtype.isEmpty, scanner.isAtEnd || scanner.next == UInt8(ascii: ";") else {
-            throw InvalidValue(.mediaType, "isn't a type and a subtype", excerpt: text)
+            throw InvalidValue(.mediaType, "must be of the form type/subtype", excerpt: text)
         }
         self.init(type, subtype)
         parameters = scanner.parameters().withoutRepetitions
@@ -160,7 +160,7 @@ extension MediaType: HTTPField.Value {
     /// - Throws: An ``InvalidValue`` that names the invalid part.
     public func validated() throws(InvalidValue) -> MediaType {
         guard type.isToken, subtype.isToken else {
-            throw InvalidValue(.mediaType, "isn't a type and a subtype", excerpt: "\(type)/\(subtype)")
+            throw InvalidValue(.mediaType, "must be of the form type/subtype", excerpt: "\(type)/\(subtype)")
         }
         if let flaw = parameters.flaw(.mediaType) { throw flaw }
         return self

@@ -221,7 +221,7 @@ extension RecordingMonitor.Timeline {
                 "_attempt": .integer(Int64(transfer.number)),
                 "_cause": .string("\(record.cause)"),
             ]
-            let comments = [transfer.end == nil ? "not over" : nil, request.withheldText].compactMap(\.self)
+            let comments = [transfer.end == nil ? "unfinished" : nil, request.withheldText].compactMap(\.self)
             if !comments.isEmpty { entry.extras["comment"] = .string(comments.joined(separator: "; ")) }
             return entry
         }

@@ -74,7 +74,7 @@ struct CURLCommand {
             options.append("--header 'Expect:'")
         case .stream:
             guard let form = request.body.source as? MultipartForm else {
-                throw InvalidValue(.body, "is a stream, which a command can't contain")
+                throw InvalidValue(.body, "is a stream, which a curl command can't contain")
             }
             let pieces = try form.sectionContents()
             guard !redacts || !request.headers.isEncoded && !Self.containSecretNames(pieces) else {

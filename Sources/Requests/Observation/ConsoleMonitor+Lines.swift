@@ -15,7 +15,7 @@ extension ConsoleMonitor {
     func lines(of event: OperationEvent, of operation: OperationEvent.Info) -> [String] {
         let id = "#\(operation.id)"
         return switch event {
-        case .operationCreated: ["\(operation) made"]
+        case .operationCreated: ["\(operation) created"]
         case .operationStarted: ["\(id) started"]
         case .operationJoined(let leader): ["\(id) joined #\(leader.id)"]
         case .transferStarted(let transfer): lines(of: transfer, withPrefix: "\(id).\(transfer.number)")
@@ -25,9 +25,9 @@ extension ConsoleMonitor {
         case .trailersReceived(let fields, let transfer): lines(of: fields, withPrefix: "\(id).\(transfer.number) <")
         case .transferEnded(let transfer, let record): lines(of: record, withPrefix: "\(id).\(transfer.number)")
         case .retryScheduled(let delay, let error):
-            [Self.line(id, "tries again in \(delay.displayString): \(error.summary)")]
-        case .authenticationStarted(let step): [Self.line(id, "waits for a credential: \(step)")]
-        case .authenticationEnded(_, let isGranted): ["\(id) has \(isGranted ? "a" : "no") credential"]
+            [Self.line(id, "retries in \(delay.displayString): \(error.summary)")]
+        case .authenticationStarted(let step): [Self.line(id, "is waiting for credentials: \(step)")]
+        case .authenticationEnded(_, let isGranted): ["\(id) \(isGranted ? "received" : "didn't receive") credentials"]
         case .operationEnded(.success): ["\(id) succeeded"]
         case .operationEnded(.cancelled): ["\(id) was cancelled"]
         case .operationEnded(.failure(let error)):
@@ -50,7 +50,7 @@ extension ConsoleMonitor {
         if level >= .bodies { lines += Self.lines(of: request.body, request.headers, withPrefix: "\(prefix) >") }
         guard showsCURL else { return lines }
         let command =
-            (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
+            (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the body is a stream"
         // Don't truncate the command, because half a command would be a different command.
         return lines + ["\(prefix) $ \(command.shortened(to: .max))"]
     }
@@ -61,7 +61,7 @@ extension ConsoleMonitor {
 
     private func lines(of record: TransferRecord, withPrefix prefix: String) -> [String] {
         let time = record.metrics?.duration.map { ", \($0.displayString)" } ?? ""
-        let answer = record.response?.status.description ?? "no answer"
+        let answer = record.response?.status.description ?? "no response"
         let text = record.error.map { "failed\(time): \($0.summary)" } ?? "ended: \(answer)\(time)"
         let end = Self.line(prefix, text)
         // The content of a failed request is printed with its error.

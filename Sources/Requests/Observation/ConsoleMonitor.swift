@@ -10,12 +10,12 @@ import Foundation
 /// environment.monitors.append(ConsoleMonitor(.headers, showsCURL: true) { logger.debug("\($0)") })
 /// ```
 /// ```
-/// #7 GetUser made
+/// #7 GetUser created
 /// #7 started
 /// #7.1 -> GET https://api.example.com/users/1?token=REDACTED
 /// #7.1 <- 503 Service Unavailable
 /// #7.1 ended: 503 Service Unavailable, 12.3 ms
-/// #7 tries again in 500.0 ms: unacceptableStatus
+/// #7 retries in 500.0 ms: unacceptableStatus
 /// #7.2 -> GET https://api.example.com/users/1?token=REDACTED (retry)
 /// #7.2 <- 200 OK
 /// #7.2 ended: 200 OK, 10.9 ms

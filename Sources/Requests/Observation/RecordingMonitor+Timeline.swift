@@ -59,8 +59,8 @@ extension RecordingMonitor.Timeline {
     /// #1.1 “profile” GET https://example.com/users… +*>=<                      28.0 ms 302
     /// #1.2 “profile” redirect GET https://example.…       --                   10.0 ms 503
     /// #1.3 “profile” retry GET https://example.com…                   -         5.0 ms 200
-    /// #2.1 GET https://example.com/users/1                             ----   not over
-    /// . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - not known
+    /// #2.1 GET https://example.com/users/1                             ---- unfinished
+    /// . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - unknown
     /// ```
     ///
     /// Below a request to another origin, a line lists the header fields that were withheld
@@ -88,7 +88,7 @@ extension RecordingMonitor.Timeline {
                 in: span,
                 columns: width - labelColumns - 32
             )
-            let time = transfer.end == nil ? "not over" : metrics.end?.displayString ?? ""
+            let time = transfer.end == nil ? "unfinished" : metrics.end?.displayString ?? ""
             let label = transfer.label.fitted(to: labelColumns)
             let line = "\(label) \(bar)\(time.fitted(to: 11, alignedRight: true))\(transfer.result)"
             let note = transfer.record.request.withheldText.map { "     \($0)".shortened(to: width - 1) }

@@ -32,7 +32,7 @@ extension TransferRecord.Metrics {
     }
 
     private var connectionSummary: String {
-        let reuse = isReusedConnection.map { $0 ? "kept connection" : "new connection" }
+        let reuse = isReusedConnection.map { $0 ? "reused connection" : "new connection" }
         let sent = requestBodySize.map { "\($0) bytes sent" }
         let received = responseBodySize.map { "\($0) bytes received" }
         return [networkProtocol?.shortened(to: 16), reuse, sent, received].compactMap { $0 }.joined(separator: ", ")
@@ -94,7 +94,7 @@ extension TransferRecord.Metrics {
         case .request: (">", "request")
         case .wait: ("=", "wait")
         case .response: ("<", "response")
-        case nil: ("-", "not known")
+        case nil: ("-", "unknown")
         }
     }
 }

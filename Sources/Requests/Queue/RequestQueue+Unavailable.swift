@@ -7,7 +7,7 @@ import Foundation
 
 extension HTTPClient {
     /// Use `transport:`.
-    @available(*, unavailable, message: "write `transport:`; any URLSession is a transport")
+    @available(*, unavailable, message: "use `transport:`; any URLSession is a transport")
     public convenience init(
         baseURL: URL?,
         session: any HTTPTransport,
@@ -17,7 +17,7 @@ extension HTTPClient {
     }
 
     /// Use `transport:`.
-    @available(*, unavailable, message: "write `transport:`; any URLSession is a transport")
+    @available(*, unavailable, message: "use `transport:`; any URLSession is a transport")
     public convenience init(
         baseURL: String,
         session: any HTTPTransport,
@@ -29,16 +29,16 @@ extension HTTPClient {
 
 extension RequestQueue {
     /// Use `addRequest`.
-    @available(*, unavailable, message: "write addRequest(_:) for an operation, or `try await fetch(_:)` for a value")
+    @available(*, unavailable, message: "use addRequest(_:) for an operation, or `try await fetch(_:)` for a value")
     public func add<R: NetworkRequest>(_ request: R) -> R.OperationType { makeOperation(for: request, nil) }
 
     /// Pass the request as a value.
-    @available(*, unavailable, message: "write the request as a value: fetch(Get<User>(\"users/1\"))")
+    @available(*, unavailable, message: "pass the request as a value: fetch(Get<User>(\"users/1\"))")
     public func fetch<Value: Sendable>(_ path: String, as type: Value.Type) async throws -> Value {
         throw CancellationError()
     }
 
     /// Pass the request as a value.
-    @available(*, unavailable, message: "write the request as a value: fetch(Get<User>(\"users/1\"))")
+    @available(*, unavailable, message: "pass the request as a value: fetch(Get<User>(\"users/1\"))")
     public func get(_ path: String) async throws -> Data { throw CancellationError() }
 }

@@ -35,10 +35,13 @@ struct RedirectMachine: Sendable {
             return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
         }
         guard let target = Self.resolve(request.isHandshake ? location.withHTTP : location, against: request.url) else {
-            return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
+            return .fail(
+                .badRedirect,
+                reason: "the location “\(location.bareAddress.shortened())” isn't an http or https URL"
+            )
         }
         if request.isHandshake, request.url.isEncrypted, !target.isEncrypted {
-            return .fail(.redirectRefused, reason: "a WebSocket isn't redirected from wss to ws")
+            return .fail(.redirectRefused, reason: "a WebSocket can't be redirected from wss to ws")
         }
         let change = OriginChange(from: request.url, to: target)
         if policy.staysWithinOrigin, change == .other { return .deliver }
@@ -60,7 +63,7 @@ struct RedirectMachine: Sendable {
             next.leaveOrigin(OriginChange(from: target, to: next.url), except: [.unattributed])
         }
         guard next.body.isReplayable else {
-            return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
+            return .fail(.bodyNotReplayable, reason: "the redirect requires the body, which can't be sent again")
         }
         count += 1
         // Set this last, because the policy's closure may have replaced the request.
@@ -69,7 +72,10 @@ struct RedirectMachine: Sendable {
         return .follow(next)
     }
 
-    private static let refusal = Action.fail(.redirectRefused, reason: "another origin asks for the body")
+    private static let refusal = Action.fail(
+        .redirectRefused,
+        reason: "the redirect would send the body to another origin"
+    )
 
     /// Returns the target of a redirect, which inherits the fragment of the current URL (RFC 9110, 10.2.2).
     private static func resolve(_ location: String, against base: URL) -> URL? {

@@ -216,7 +216,7 @@ extension ModifiableRequest {
         *,
         unavailable,
         message: """
-            write .value(x) for each value that isn't a literal: .body(["a": .value(x), "b": ["c": 1]])
+            use .value(x) for each value that isn't a literal: .body(["a": .value(x), "b": ["c": 1]])
             """
     )
     public func body(_ object: [String: Any?], encoder: JSONEncoder? = nil) -> Self { self }
@@ -226,7 +226,7 @@ extension ModifiableRequest {
         *,
         unavailable,
         message: """
-            write .value(x) for each value that isn't a literal: .body([["a": .value(x)], 1])
+            use .value(x) for each value that isn't a literal: .body([["a": .value(x)], 1])
             """
     )
     public func body(_ elements: [Any?], encoder: JSONEncoder? = nil) -> Self { self }

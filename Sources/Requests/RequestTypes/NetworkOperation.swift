@@ -53,7 +53,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///
     /// - Throws: The failure of the operation.
     open func process(_ response: HTTPResponse<Data>) throws -> R.Success {
-        let reason = "\(type(of: self)) doesn't say what to make of a response"
+        let reason = "\(type(of: self)) must override `process(_:)`"
         throw RequestError(.unsupported, phase: .decoding, reason: reason)
     }
 
@@ -77,7 +77,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     final func resolve() throws -> RunConfiguration? {
         guard let request = try resolveRequest() else {
-            let reason = "another operation has the request of its source"
+            let reason = "the request of this source belongs to another operation"
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
         let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)
@@ -153,7 +153,7 @@ struct MemoryHandling<Request: NetworkRequest>: NetworkHandling {
         do {
             operation.finish(with: .success(try process()))
         } catch let error as DecodingError {
-            let reason = "the value is of type \(Request.Success.self)"
+            let reason = "can't decode \(Request.Success.self)"
             let error = RequestError(.decoding, phase: .decoding, reason: reason, underlying: error)
             throw RunFailure(error, in: .decoding, response: response)
         } catch {

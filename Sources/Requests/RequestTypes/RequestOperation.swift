@@ -215,7 +215,7 @@ extension Result {
     ) -> Result<HTTPResponse<Success>, Failure> {
         flatMap { value in
             guard let record, let head = record.head else {
-                let reason = "the operation finished with a value, and without a response"
+                let reason = "the operation finished with a value but without a response"
                 return .failure(mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
             }
             let notes = ResponseNotes(history: record.history, makeDecoder: makeDecoder)

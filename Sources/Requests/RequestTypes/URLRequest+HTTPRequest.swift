@@ -36,7 +36,7 @@ extension URLRequest {
             // On Linux, all sessions read content on the same queue, and an asynchronous sequence would block that
             // queue.
             guard !stream.isAsynchronous else {
-                let reason = "a URLRequest can't have the content of an asynchronous sequence: write it to a file"
+                let reason = "a URLRequest can't contain an asynchronous sequence: write the content to a file first"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: request)
             }
             #endif

@@ -94,7 +94,7 @@ extension HTTPResponse<Data> {
     /// - Throws: A ``RequestError`` with the code `decoding` if the content isn't valid in that encoding.
     public func text(encoding: String.Encoding) throws(RequestError) -> String {
         guard let text = String(data: body, encoding: encoding) else {
-            throw RequestError(.decoding, phase: .decoding, reason: "the content isn't text in \(encoding)")
+            throw RequestError(.decoding, phase: .decoding, reason: "the content isn't valid text in \(encoding)")
         }
         return text
     }

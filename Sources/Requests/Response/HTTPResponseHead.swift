@@ -134,7 +134,7 @@ extension HTTPResponseHead {
     /// The content must not be mistaken for the complete representation, even if it looks complete.
     func unrequestedPartError(of request: HTTPRequest) -> RequestError? {
         guard status == .partialContent, request.method == .get, !request.headers.contains(.range) else { return nil }
-        let reason = "the server sent a part where it was asked for the whole"
+        let reason = "the server sent a range, although none was requested"
         return RequestError(.badResponse, phase: .receiving, reason: reason)
     }
 }

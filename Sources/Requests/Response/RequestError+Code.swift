@@ -161,7 +161,7 @@ extension RequestError.Code {
 extension RequestError {
     /// Creates the error for a stream in which a line or an event exceeds the limit.
     static func oversized(_ element: String, limit: Int) -> RequestError {
-        let reason = "one \(element) of the stream is larger than \(limit) bytes"
+        let reason = "a single \(element) of the stream exceeds \(limit) bytes"
         return RequestError(.bodyTooLarge, phase: .receiving, reason: reason)
     }
 }

@@ -153,7 +153,7 @@ public struct RequestError: Error, Sendable {
     /// Returns the error; if it is a timeout without a reason, the duration of the timeout is added as the reason.
     func explained(byTimeout timeout: Duration?) -> RequestError {
         guard code == .timedOut, reason == nil else { return self }
-        let limit = timeout.map { "\($0)" } ?? "as long as the transport waits, by default 60 seconds"
+        let limit = timeout.map { "\($0)" } ?? "the transport's timeout (60 seconds by default)"
         return changed { $0.reason = "no data for \(limit)" }
     }
 

@@ -88,7 +88,7 @@ extension TransferRecord {
 extension TransferRecord: CustomStringConvertible {
     /// The request and its outcome, in one line without secrets.
     public var description: String {
-        let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no answer"
+        let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no response"
         return ["\(cause): \(request)", outcome, request.withheldText].compactMap(\.self).joined(separator: ", ")
     }
 }

@@ -43,8 +43,8 @@ extension DecodingError: ExplainedError {
         case .valueNotFound(let type, let context): "expected \(type)\(context.codingPath.location), found null"
         case .keyNotFound(let key, let context):
             "the key “\(key.stringValue.shortened())” is missing\(context.codingPath.location)"
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the content can't be read"
-        case .dataCorrupted(let context): "the value\(context.codingPath.location) can't be read"
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the content is malformed"
+        case .dataCorrupted(let context): "the value\(context.codingPath.location) is invalid"
         @unknown default: "DecodingError"
         }
     }
@@ -69,7 +69,7 @@ extension EncodingError: ExplainedError {
         case .invalidValue(_, let context) where context.underlyingError is any ExplainedError:
             "\((context.underlyingError as? any ExplainedError)?.explanation ?? "")\(context.codingPath.location)"
         case .invalidValue(let value, let context):
-            "the value of type \(type(of: value))\(context.codingPath.location) can't be written"
+            "the value of type \(type(of: value))\(context.codingPath.location) can't be encoded"
         @unknown default: "EncodingError"
         }
     }

@@ -45,7 +45,7 @@ public struct FileError: DescribedError, Sendable, Hashable {
             default: .cannotWriteFile
             }
         let reason = POSIXErrorCode(rawValue: number).map { POSIXError($0).localizedDescription }
-        self.init(code, file, reason ?? "error \(number) of the system")
+        self.init(code, file, reason ?? "system error \(number)")
     }
 
     /// Creates an error for a file or folder that Foundation couldn't create or write.

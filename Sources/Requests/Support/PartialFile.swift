@@ -73,7 +73,7 @@ package final class PartialFile: Sendable {
         writer: @escaping Writer = PrivateFile.systemWriter
     ) throws(FileError) -> PartialFile {
         guard destination.isFileURL else {
-            throw FileError(.cannotWriteFile, destination, "it isn't the URL of a file")
+            throw FileError(.cannotWriteFile, destination, "not a file URL")
         }
         let folder = destination.deletingLastPathComponent()
         let url = folder.appendingPathComponent(name(for: destination.lastPathComponent), isDirectory: false)
@@ -161,7 +161,7 @@ package final class PartialFile: Sendable {
     /// - Throws: ``FileError``. The file then remains at its previous location, and can be moved elsewhere.
     func move(to destination: URL, overwrite: Bool = false) throws(FileError) {
         guard destination.isFileURL else {
-            throw FileError(.cannotWriteFile, destination, "it isn't the URL of a file")
+            throw FileError(.cannotWriteFile, destination, "not a file URL")
         }
         try withDescriptor(for: destination) { _, _ throws(FileError) in
             let from = url.path

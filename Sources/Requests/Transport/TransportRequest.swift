@@ -152,7 +152,7 @@ extension TransportRequest {
         guard trust != .system, url.scheme?.lowercased() == "https" else { return nil }
         let host = url.wireHost ?? ""
         guard host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) || host.contains(":") else {
-            let reason = "a host that rules of trust are to be found for has to be in ASCII"
+            let reason = "the host name must be ASCII, so that the trust policy can be applied"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         return host

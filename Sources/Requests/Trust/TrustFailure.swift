@@ -15,25 +15,28 @@ struct TrustFailure: Sendable, Hashable {
         self.urlCode = urlCode
     }
 
-    static let wrongPin = Self("the server's key isn't one of those that are pinned")
-    static let rejected = Self("the evaluator of the trust policy refuses the server's certificate")
-    static let wrongHost = Self("the server's certificate is for another host")
+    static let wrongPin = Self("the server's public key doesn't match any pin")
+    static let rejected = Self("the trust policy's evaluator rejected the server's certificate")
+    static let wrongHost = Self("the server's certificate is for a different host")
     static let expired = Self("the server's certificate has expired", .serverCertificateHasBadDate)
     static let notYetValid = Self("the server's certificate isn't valid yet", .serverCertificateNotYetValid)
     static let revoked = Self("the server's certificate was revoked")
     static let selfSigned = Self("the server's certificate is self-signed")
     static let badCertificate = Self("the server's certificate is invalid")
-    static let unchecked = Self("the server's certificate wasn't checked")
-    static let noCommonTLSVersion = Self("the two sides have no version of TLS in common", .secureConnectionFailed)
-    static let noTLS = Self("the server doesn't speak TLS", .secureConnectionFailed)
-    static let clientCertificateRejected = Self("the server rejects the client certificate", .clientCertificateRejected)
+    static let unchecked = Self("the server's certificate wasn't verified")
+    static let noCommonTLSVersion = Self("the client and the server share no TLS version", .secureConnectionFailed)
+    static let noTLS = Self("the server doesn't support TLS", .secureConnectionFailed)
+    static let clientCertificateRejected = Self(
+        "the server rejected the client certificate",
+        .clientCertificateRejected
+    )
     static let clientCertificateRequired = Self("the server requires a client certificate", .clientCertificateRequired)
     static let unknownAuthority = Self(
-        "the server's certificate is of an unknown authority",
+        "the server's certificate was issued by an unknown authority",
         .serverCertificateHasUnknownRoot
     )
     static let noAuthorities = Self(
-        "there are no authorities to check the server's certificate by",
+        "there are no certificate authorities to verify the server's certificate",
         .serverCertificateHasUnknownRoot
     )
     static let clientCertificateUnusable = Self(

@@ -26,7 +26,7 @@ extension TrustPolicy {
         /// - Throws: ``InvalidValue`` if the data isn't a certificate in DER.
         public init(der: Data) throws(InvalidValue) {
             guard let key = Self.publicKeyInfo(in: [UInt8](der)) else {
-                throw InvalidValue(.certificate, "isn't an X.509 certificate in DER")
+                throw InvalidValue(.certificate, "isn't a DER-encoded X.509 certificate")
             }
             self.der = der
             publicKeyInfo = Data(key)
@@ -62,11 +62,11 @@ extension TrustPolicy {
             var certificates: [Certificate] = []
             for block in try PEMBlock.all(in: pem, of: .certificate) {
                 guard ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label) else {
-                    throw InvalidValue(.certificate, "comes with the PEM block \(block.label.shortened())")
+                    throw InvalidValue(.certificate, "has an unexpected PEM block, \(block.label.shortened())")
                 }
                 certificates.append(try Certificate(der: block.bytes))
             }
-            guard !certificates.isEmpty else { throw InvalidValue(.certificate, "isn't PEM text") }
+            guard !certificates.isEmpty else { throw InvalidValue(.certificate, "isn't in PEM format") }
             return certificates
         }
 
@@ -75,7 +75,7 @@ extension TrustPolicy {
         /// - Throws: ``InvalidValue`` if the file can't be read, or is neither PEM nor DER.
         public static func all(contentsOf file: URL) throws(InvalidValue) -> [Certificate] {
             guard file.isFileURL, let data = try? Data(contentsOf: file) else {
-                throw InvalidValue(.certificate, "isn't in a file that can be read")
+                throw InvalidValue(.certificate, "can't be read from the file")
             }
             return try all(data)
         }
@@ -89,7 +89,7 @@ extension TrustPolicy {
 
         private static func single(_ certificates: [Certificate]) throws(InvalidValue) -> Certificate {
             guard certificates.count == 1, let certificate = certificates.first else {
-                throw InvalidValue(.certificate, "is one of several, and only one is expected")
+                throw InvalidValue(.certificate, "is one of several, but only one is expected")
             }
             return certificate
         }

@@ -63,7 +63,7 @@ extension TrustPolicy {
         /// - Throws: ``InvalidValue`` if the file can't be read, or is neither PEM nor PKCS#12.
         public init(contentsOf file: URL, password: String? = nil) throws(InvalidValue) {
             guard file.isFileURL, let data = try? Data(contentsOf: file) else {
-                throw InvalidValue(.identity, "isn't in a file that can be read")
+                throw InvalidValue(.identity, "can't be read from the file")
             }
             if data.first == DERWalker.sequence {
                 try self.init(pkcs12: data, password: password)
@@ -75,7 +75,7 @@ extension TrustPolicy {
         private init(_ content: Content, password: String?) throws(InvalidValue) {
             // The password is passed to C, where a NUL would truncate it.
             guard password?.utf8.contains(0) != true else {
-                throw InvalidValue(.identity, "has a password with a NUL")
+                throw InvalidValue(.identity, "has a password that contains a NUL character")
             }
             self.content = content
             self.password = password
@@ -108,11 +108,11 @@ struct PEMBlock: Sendable, Hashable {
         // `isNewline` accepts all line endings, including CR LF, which is a single `Character`.
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if let label = line.boundary("BEGIN") {
-                guard open == nil else { throw InvalidValue(kind, "has a PEM block within another") }
+                guard open == nil else { throw InvalidValue(kind, "has a PEM block inside another") }
                 open = (label, [])
             } else if let label = line.boundary("END") {
                 guard let (begun, lines) = open, begun == label else {
-                    throw InvalidValue(kind, "has the end of a PEM block that hasn't begun")
+                    throw InvalidValue(kind, "has the end of a PEM block without its beginning")
                 }
                 blocks.append(try PEMBlock(label: label, lines: lines, of: kind))
                 open = nil
@@ -120,7 +120,7 @@ struct PEMBlock: Sendable, Hashable {
                 open?.lines.append(line)
             }
         }
-        guard open == nil else { throw InvalidValue(kind, "has a PEM block without an end") }
+        guard open == nil else { throw InvalidValue(kind, "has a PEM block without its end") }
         return blocks
     }
 
@@ -130,7 +130,7 @@ struct PEMBlock: Sendable, Hashable {
         let content = isHeaded ? lines.drop { !$0.isEmpty } : lines[...]
         let base64 = content.joined().filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: base64), !bytes.isEmpty else {
-            throw InvalidValue(kind, "has a PEM block that isn't base64")
+            throw InvalidValue(kind, "has a PEM block that isn't valid base64")
         }
         self.label = label
         self.bytes = bytes

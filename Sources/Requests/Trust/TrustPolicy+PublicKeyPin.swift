@@ -26,7 +26,7 @@ extension TrustPolicy {
         ///
         /// - Throws: ``InvalidValue`` if the digest isn't 32 bytes long.
         public init(sha256: Data) throws(InvalidValue) {
-            guard sha256.count == 32 else { throw InvalidValue(.pin, "isn't the 32 bytes of a SHA-256") }
+            guard sha256.count == 32 else { throw InvalidValue(.pin, "must be the 32 bytes of a SHA-256 digest") }
             self.sha256 = Data(sha256)
         }
 
@@ -35,7 +35,7 @@ extension TrustPolicy {
         /// - Throws: ``InvalidValue`` if the string has another form, or the digest isn't 32 bytes long.
         public init(_ text: String) throws(InvalidValue) {
             guard text.hasPrefix("sha256/") else {
-                throw InvalidValue(.pin, "doesn't begin with sha256/", excerpt: text)
+                throw InvalidValue(.pin, "must begin with “sha256/”", excerpt: text)
             }
             // Accept libcurl's form with two slashes, too. If the base64 itself begins with a slash, only one of the
             // candidates has 32 bytes.
@@ -44,7 +44,7 @@ extension TrustPolicy {
                 Data(base64Encoded: "\($0)")
             }
             guard let digest = digests.first(where: { $0?.count == 32 }) ?? nil else {
-                throw InvalidValue(.pin, "isn't the base64 of 32 bytes behind sha256/", excerpt: text)
+                throw InvalidValue(.pin, "must be “sha256/” followed by the base64 encoding of 32 bytes", excerpt: text)
             }
             sha256 = digest
         }

@@ -80,7 +80,7 @@ public final class Gate: Sendable {
     ///   - line: The line of the call, for the error message.
     /// - Throws: ``WaitTimeoutError`` when the limit is reached, or `CancellationError` as soon as the server is
     ///   stopped.
-    @available(*, noasync, message: "await the asynchronous form instead")
+    @available(*, noasync, message: "use the async overload instead")
     public func wait(
         timeout limit: Duration = .seconds(30),
         file: StaticString = #fileID,

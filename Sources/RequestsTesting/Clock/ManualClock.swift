@@ -134,10 +134,10 @@ public final class ManualClock: Clock, Sendable {
         line: UInt = #line
     ) async throws {
         try Task.checkCancellation()
-        try await state.wait(for: "\(count) sleepers", timeout: limit, at: CallSite(file, line)) { state in
+        try await state.wait(for: count.counting("sleeper"), timeout: limit, at: CallSite(file, line)) { state in
             let deadlines = state.sleepers.filter(\.isCounted).map { "until \($0.deadline)" }
             let list = deadlines.isEmpty ? "" : " (\(deadlines.joined(separator: ", ")))"
-            return "\(deadlines.count) sleep\(list), and the clock shows \(state.now)"
+            return "sleepers: \(deadlines.count)\(list), clock: \(state.now)"
         } until: {
             $0.sleeperCount >= count
         }

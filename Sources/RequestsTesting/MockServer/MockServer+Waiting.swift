@@ -72,7 +72,7 @@ extension MockServer {
         file: StaticString = #fileID,
         line: UInt = #line
     ) async throws {
-        try await wait(for: "\(count) open connections", limit, CallSite(file, line)) { $0.openCount == count }
+        try await wait(for: count.counting("open connection"), limit, CallSite(file, line)) { $0.openCount == count }
     }
 
     private func wait(
@@ -94,5 +94,7 @@ extension MockServer {
 
 extension ServerCore.State {
     /// A description of the state, for an error message.
-    fileprivate var summary: String { "the server has \(requestCount) requests and \(openCount) open connections" }
+    fileprivate var summary: String {
+        "the server has \(requestCount.counting("request")) and \(openCount.counting("open connection"))"
+    }
 }

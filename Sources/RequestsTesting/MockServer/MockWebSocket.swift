@@ -188,7 +188,10 @@ extension Connection {
     {
         let isUpgrade = request.headers[.upgrade]?.equalsIgnoringASCIICase("websocket") == true
         guard let key = request.headers[WebSocketHandshake.keyName], isUpgrade else {
-            let refusal = StubResponse.text("a WebSocket is here", status: .upgradeRequired).header(
+            let refusal = StubResponse.text(
+                "this endpoint accepts only WebSocket connections",
+                status: .upgradeRequired
+            ).header(
                 .upgrade,
                 "websocket"
             )

@@ -179,14 +179,14 @@ extension RequestParser {
             guard let first = lengths.first else { return .fixedBody(head, length: 0) }
             // `Int(_:)` would accept a sign.
             guard lengths.count == 1, first.utf8.allSatisfy(ASCII.isDigit), let length = Int(first) else {
-                throw ParseError("Content-Length is no single number")
+                throw ParseError("Content-Length isn't a single number")
             }
             return .fixedBody(head, length: length)
         }
-        guard lengths.isEmpty else { throw ParseError("both Transfer-Encoding and Content-Length") }
+        guard lengths.isEmpty else { throw ParseError("the request has both Transfer-Encoding and Content-Length") }
         guard head.version != "HTTP/1.0" else { throw ParseError("Transfer-Encoding in HTTP/1.0") }
         guard codings.count == 1, codings[0].equalsIgnoringASCIICase("chunked") else {
-            throw ParseError("unknown transfer coding", status: .notImplemented)
+            throw ParseError("the transfer coding is unknown", status: .notImplemented)
         }
         return .chunkLine(head)
     }
@@ -200,19 +200,19 @@ extension RequestParser {
         guard let bytes = try take(upTo: Self.headEnd) else { return nil }
         let lines = try Self.lines(of: bytes)
         let parts = lines[0].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw ParseError("the request line hasn't three parts") }
+        guard parts.count == 3 else { throw ParseError("the request line doesn't have three parts") }
         let words = parts.map { String(decoding: $0, as: UTF8.self) }
-        guard words[0].isToken else { throw ParseError("the method is no token") }
+        guard words[0].isToken else { throw ParseError("the method isn't a token") }
         guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw ParseError("the target is empty or has a control character")
+            throw ParseError("the target is empty or contains a control character")
         }
         guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
-            guard words[2].hasPrefix("HTTP/") else { throw ParseError("no version of HTTP") }
-            throw ParseError("a version other than 1.0 and 1.1", status: .httpVersionNotSupported)
+            guard words[2].hasPrefix("HTTP/") else { throw ParseError("the request line has no HTTP version") }
+            throw ParseError("the HTTP version is neither 1.0 nor 1.1", status: .httpVersionNotSupported)
         }
         let headers = try Self.fields(lines.dropFirst())
         let hosts = headers[values: .host].count
-        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else { throw ParseError("not exactly one Host") }
+        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else { throw ParseError("not exactly one Host field") }
         return Head(method: HTTPMethod(words[0]), target: words[1], version: words[2], headers: headers)
     }
 
@@ -222,7 +222,7 @@ extension RequestParser {
         // `Int(_:radix:)` would accept a sign.
         guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }),
             let length = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw ParseError("a chunk's length is no hexadecimal number") }
+        else { throw ParseError("the length of a chunk isn't a hexadecimal number") }
         return length
     }
 
@@ -247,14 +247,14 @@ extension RequestParser {
     }
 
     private var headTooLarge: ParseError {
-        ParseError("more than \(maximumHeadSize) bytes of head", status: .requestHeaderFieldsTooLarge)
+        ParseError("the request head exceeds \(maximumHeadSize) bytes", status: .requestHeaderFieldsTooLarge)
     }
 
     /// Returns the lines of a head, at least one; all but the last must end with CRLF.
     private static func lines(of head: ArraySlice<UInt8>) throws(ParseError) -> [ArraySlice<UInt8>] {
         var lines = head.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
         for index in lines.indices.dropFirst() {
-            guard lines[index].first == UInt8(ascii: "\n") else { throw ParseError("a CR without a LF") }
+            guard lines[index].first == UInt8(ascii: "\n") else { throw ParseError("a CR isn't followed by an LF") }
             lines[index] = lines[index].dropFirst()
         }
         return lines
@@ -265,12 +265,12 @@ extension RequestParser {
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy(ASCIISet.token.contains)
-            else { throw ParseError("a field without a name") }
+            else { throw ParseError("a header field has no name") }
             var value = line[(colon + 1)...]
             while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
             while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
             guard value.allSatisfy(ASCIISet.fieldValue.contains) else {
-                throw ParseError("a control character in a field")
+                throw ParseError("a header field contains a control character")
             }
             let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
             headers.add(String(decoding: value, as: UTF8.self), for: name)

@@ -98,7 +98,7 @@ extension StubResponse {
         do {
             return try StubPlan(self, to: request, serverCloses: closes).rendered(pace)
         } catch {
-            let refusal = StubResponse.text("no response could be made: \(error)\n", status: .internalServerError)
+            let refusal = StubResponse.text("no response could be created: \(error)\n", status: .internalServerError)
             return refusal.steps(for: request, isLast: isLast)
         }
     }
@@ -135,7 +135,7 @@ extension StubPlan {
                 if let trailers { bytes += Data("0\r\n\(trailers.wireText)\r\n".utf8) }
             case .action(.fail(let error), let phase):
                 guard error.code == .connectionLost else {
-                    let reason = "a MockServer can't make a request fail with \(error.code); take closed, reset, never"
+                    let reason = "a MockServer can't simulate \(error.code); use .closed, .reset or .never"
                     throw RequestError(.unsupported, phase: .sending, reason: reason)
                 }
                 flush()

@@ -26,7 +26,7 @@ extension AwaitableState {
     ) async throws -> [ReceivedRequest] {
         let awaited = count == 1 ? "a request" : "\(count) requests"
         let state = try await wait(for: awaited, timeout: limit, at: callSite) {
-            "\(recorder) has \(requests($0).count) requests"
+            "\(recorder) has \(requests($0).count.counting("request"))"
         } until: {
             requests($0).count >= count
         }

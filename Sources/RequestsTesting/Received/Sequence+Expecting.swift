@@ -68,12 +68,12 @@ extension Sequence<ReceivedRequest> {
             count += 1
             if mismatches.count < nearest?.mismatches.count ?? .max { nearest = (request, mismatches) }
         }
-        var lines = ["\(callSite): no request is as expected: \(conditions.summary)"]
+        var lines = ["\(callSite): no request matches: \(conditions.summary)"]
         if let nearest {
-            lines.append("the nearest of \(count): \(nearest.request)")
+            lines.append("the closest of \(count.counting("request")): \(nearest.request)")
             lines += nearest.mismatches.map { "- \($0)" }
         } else {
-            lines.append("there was no request")
+            lines.append("there were no requests")
         }
         throw UnmetExpectations(complaints: [lines.joined(separator: "\n")])
     }

@@ -36,9 +36,9 @@ struct ArchiveReader {
 
     private func readRequest() throws(HTTPArchive.Error) -> ReceivedRequest {
         let method = try text(request["method"], "request.method")
-        guard method.isToken else { throw makeError("request.method", "isn't a method") }
+        guard method.isToken else { throw makeError("request.method", "isn't a valid method") }
         let address = try text(request["url"], "request.url")
-        guard let url = URL(lenient: address) else { throw makeError("request.url", "isn't an address") }
+        guard let url = URL(lenient: address) else { throw makeError("request.url", "isn't a valid URL") }
         let headers = headers(of: request)
         return ReceivedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
     }
@@ -60,7 +60,7 @@ struct ArchiveReader {
     private func readResponse() throws(HTTPArchive.Error) -> Exchange.Response? {
         guard let status = response["status"] else { throw makeError("response.status", "is missing") }
         guard case .integer(let code) = status, (0...999).contains(code) else {
-            throw makeError("response.status", "isn't a status")
+            throw makeError("response.status", "isn't a valid status code")
         }
         guard code > 0 else { return nil }
         let headers = headers(of: response)
@@ -115,7 +115,7 @@ struct ArchiveReader {
     ) throws(HTTPArchive.Error) -> Data {
         if case .string(let name)? = encoding, name.equalsIgnoringASCIICase("base64") {
             guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-                throw makeError(field, "isn't base64")
+                throw makeError(field, "isn't valid base64")
             }
             return data
         }
@@ -136,7 +136,7 @@ struct ArchiveReader {
 
     private func text(_ value: JSONValue?, _ field: String) throws(HTTPArchive.Error) -> String {
         guard let value else { throw makeError(field, "is missing") }
-        guard let text = value.text else { throw makeError(field, "isn't a text") }
+        guard let text = value.text else { throw makeError(field, "isn't a string") }
         return text
     }
 

@@ -61,7 +61,7 @@ public struct HTTPArchive: Sendable {
 
     init(json root: JSONValue) throws(HTTPArchive.Error) {
         guard case .array(let entries)? = root["log"]?["entries"] else {
-            throw HTTPArchive.Error("log.entries \(root["log"] == nil ? "is missing" : "isn't a list")")
+            throw HTTPArchive.Error("log.entries \(root["log"] == nil ? "is missing" : "isn't an array")")
         }
         exchanges = []
         exchanges.reserveCapacity(entries.count)

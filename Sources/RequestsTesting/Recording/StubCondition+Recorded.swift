@@ -20,7 +20,7 @@ extension StubCondition {
             let content = RecordedContent(request)
             guard content != expected else { return nil }
             guard case .json(let value) = content, case .json(let recorded) = expected else {
-                return "the content differs from the recorded one"
+                return "the content differs from the recorded content"
             }
             return "the JSON differs: \(value.differences(from: recorded, isExact: true).joined(separator: ", "))"
         }

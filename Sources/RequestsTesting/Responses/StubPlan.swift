@@ -117,11 +117,11 @@ extension StubResponse {
     fileprivate func throwIfServerOnly() throws(RequestError) {
         let reason: String
         if case .raw = content {
-            reason = "raw bytes and scripts of steps need a MockServer"
+            reason = "raw bytes and scripts require a MockServer"
         } else if case .socket = content {
-            reason = "a WebSocket needs a MockServer"
+            reason = "a WebSocket requires a MockServer"
         } else if isEarly {
-            reason = "an early response needs a MockServer: here the request is there as a whole"
+            reason = "an early response requires a MockServer, because stubs receive complete requests"
         } else {
             return
         }

@@ -133,7 +133,7 @@ extension StubResponse {
         *,
         unavailable,
         message: """
-            write .value(x) for each value that isn't a literal: .json(["a": .value(x), "b": ["c": 1]])
+            use .value(x) for each value that isn't a literal: .json(["a": .value(x), "b": ["c": 1]])
             """
     )
     public static func json(
@@ -147,7 +147,7 @@ extension StubResponse {
         *,
         unavailable,
         message: """
-            write .value(x) for each value that isn't a literal: .json([["a": .value(x)], 1])
+            use .value(x) for each value that isn't a literal: .json([["a": .value(x)], 1])
             """
     )
     public static func json(

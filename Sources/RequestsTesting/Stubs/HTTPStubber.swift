@@ -145,7 +145,7 @@ public final class HTTPStubber: HTTPTransport {
         as transfer: StubTransfer
     ) throws {
         guard !received.isBodyHidden else {
-            let reason = "an upload task hides its content on this platform, so that it can't be passed through"
+            let reason = "an upload task hides its content on this platform, so it can't be passed through"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         var request = request

@@ -49,7 +49,7 @@ extension JSONValue {
             // A string may be a form, with secrets that the name of the member doesn't reveal.
             let hides = isSensitive || [self, expected].contains { $0.mayContainSecret(isRoot: path.isEmpty) }
             differences.append(
-                hides ? "\(subject) has another value" : "\(subject) is \(excerpt), not \(expected.excerpt)"
+                hides ? "\(subject) has a different value" : "\(subject) is \(excerpt), not \(expected.excerpt)"
             )
         }
     }

@@ -34,7 +34,7 @@ extension StubCondition {
     /// Matches requests for this URL, whatever the ignored parts of either URL contain.
     public static func url(_ text: String, ignoring ignored: Set<AddressPart> = []) -> StubCondition {
         guard let url = URL(lenient: text) else {
-            return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
+            return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't a valid URL" }
         }
         return .url(url, ignoring: ignored)
     }
@@ -61,7 +61,7 @@ extension StubCondition {
             // Compare what was sent, because that may not be a valid URL.
             let reference = ignoresQuery ? request.path : request.target
             guard let values = template.extract(from: components.text) ?? template.extract(from: reference) else {
-                return .mismatch("the URL \(request.redactedAddress) isn't one of the template \(template)")
+                return .mismatch("the URL \(request.redactedAddress) doesn't match the template \(template)")
             }
             return .match(values)
         }
@@ -133,7 +133,7 @@ extension Query {
             let expectedValues = expected.filter { $0.name == name }.map(\.value)
             if values.isEmpty { return "the \(what) \(name.displayName) is missing" }
             guard isExact ? values != expectedValues : !expectedValues.allSatisfy(values.contains) else { continue }
-            guard !name.isSecretName else { return "the \(what) \(name.displayName) has another value" }
+            guard !name.isSecretName else { return "the \(what) \(name.displayName) has a different value" }
             return "the \(what) \(name.shortened()) is \(Self.shown(values)), not \(Self.shown(expectedValues))"
         }
         guard isExact, let stray = first(where: { !expected.contains($0.name) }) else { return nil }
@@ -222,7 +222,7 @@ struct StubPattern: Sendable, CustomStringConvertible {
 
     /// Returns a reason if no string matches; `nil` if one does.
     func mismatch(of texts: [String], what: @autoclosure () -> String) -> String? {
-        guard let expression else { return "\(self) isn't a regular expression" }
+        guard let expression else { return "\(self) isn't a valid regular expression" }
         let isMet = texts.contains { text in
             expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
         }

@@ -77,7 +77,7 @@ extension StubCondition {
     ) -> StubCondition {
         StubCondition(description) { request in
             request.isBodyHidden
-                ? .unknown("the content of an upload task isn't shown on this platform")
+                ? .unknown("the content of an upload task isn't available on this platform")
                 : MatchResult(mismatch: mismatch(request))
         }
     }

@@ -77,7 +77,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
     public static func not(_ condition: StubCondition) -> StubCondition {
         StubCondition("not \(condition)") { request in
             switch condition.evaluate(request) {
-            case .match: .mismatch("it is: \(condition)")
+            case .match: .mismatch("the request matches: \(condition)")
             case .mismatch: .match([:])
             case .unknown(let reason): .unknown(reason)
             }
@@ -122,7 +122,7 @@ extension StubCondition {
             let shown = request.headers[fields: name].map { Redaction.value(of: $0).shortened() }
             let expectedValue = Redaction.value(of: HTTPField(name, value)).shortened()
             let title = "the header \(name.rawValue.shortened())"
-            guard !shown.contains(expectedValue) else { return "\(title) has another value" }
+            guard !shown.contains(expectedValue) else { return "\(title) has a different value" }
             return "\(title) is \(shown.joined(separator: " and ")), not \(expectedValue)"
         }
     }
@@ -141,7 +141,7 @@ extension StubCondition {
     public static func headerName(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("header name matching \(pattern)") { request in
-            pattern.mismatch(of: request.headers.map(\.name.rawValue), what: "every header name")
+            pattern.mismatch(of: request.headers.map(\.name.rawValue), what: "the list of header names")
         }
     }
 

@@ -67,7 +67,7 @@ class StubProtocol: URLProtocol {
     private func stubber() throws(RequestError) -> HTTPStubber {
         guard Self.isInstalled else { return .shared }
         guard let stubber = entry?.stubber else {
-            let reason = "the stubber that was installed in the session's configuration is gone"
+            let reason = "the stubber that was installed in the session's configuration was deallocated"
             throw RequestError(.closed, phase: .sending, reason: reason)
         }
         return stubber

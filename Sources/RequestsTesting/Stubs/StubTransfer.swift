@@ -44,7 +44,7 @@ final class StubTransfer: TransferHandle {
     func cancel() { end(.cancelled) }
 
     /// Ends the transfer with a timeout, and stops its work.
-    func timeOut() { end(.timedOut, reason: "the stub was silent for too long") }
+    func timeOut() { end(.timedOut, reason: "the stub sent no data before the timeout") }
 
     private func end(_ code: RequestError.Code, reason: String? = nil) {
         // Record the end before calling the stop actions. They cancel the responder, which then returns, and its

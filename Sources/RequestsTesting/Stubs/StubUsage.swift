@@ -35,8 +35,8 @@ struct StubUsage: Sendable {
     /// Records a request that meets every condition, and returns its responder, unless the stub is exhausted or not set
     /// up yet.
     mutating func claim(_ request: ReceivedRequest) -> Claim {
-        guard passesThrough || responders != nil else { return .skipped(["its response isn't set yet"]) }
-        if let limit, requests.count >= limit { return .skipped(["it has answered as often as it may"]) }
+        guard passesThrough || responders != nil else { return .skipped(["its response hasn't been set yet"]) }
+        if let limit, requests.count >= limit { return .skipped(["it has reached its maximum number of responses"]) }
         let index = requests.count
         requests.append(request)
         guard !passesThrough else { return .passThrough }
@@ -47,7 +47,7 @@ struct StubUsage: Sendable {
     /// The description of an unmet expectation; `nil` if the expectation is met, or there is none.
     var complaint: String? {
         guard let expectation, !expectation.isMet(requests.count) else { return nil }
-        return "was called \(requests.count) times, expected \(expectation.description)"
+        return "was called \(requests.count.counting("time")), expected \(expectation.description)"
     }
 }
 

@@ -140,7 +140,7 @@ import Testing
         let error = await probe.ended().first?.error
 
         #expect(error?.code == .offline && error?.phase == .building)
-        #expect(error?.reason == "there has been no network for 60.0 seconds")
+        #expect(error?.reason == "no network connection for 60.0 seconds")
         #expect(transport.requests.isEmpty)
     }
 

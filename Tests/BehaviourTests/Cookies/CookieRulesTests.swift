@@ -244,7 +244,7 @@ import Testing
         arguments: [
             ("https://example.com/", SetCookie("a", "b") { $0.domain = "com" }, "“com”, which is a public suffix"),
             ("https://example.com/", SetCookie("a", "b") { $0.domain = "evil.org" }, "“evil.org”"),
-            ("http://example.com/", SetCookie("a", "b") { $0.isSecure = true }, "TLS"),
+            ("http://example.com/", SetCookie("a", "b") { $0.isSecure = true }, "insecure connection"),
             ("https://example.com/", SetCookie("__Host-a", "b") { _ in }, "__Host-"),
             ("file:///x", SetCookie("a", "b") { _ in }, "host can't have cookies"),
         ] as [(String, SetCookie, String)]

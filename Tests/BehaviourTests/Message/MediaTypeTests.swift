@@ -50,7 +50,7 @@ import Testing
             (MediaType("text", "plain\r\nX-Evil: 1"), "plain\\r\\nX-Evil"),
             (MediaType("text", "plain; boundary=x"), "boundary"),
             (MediaType("te\"xt", "plain"), "te\"xt"),
-            (MediaType("", ""), "a type and a subtype"),
+            (MediaType("", ""), "type/subtype"),
             (MediaType("text", "plain", parameters: [("a;b", "1")]), "a;b"),
             (MediaType("text", "plain", parameters: [("a\"", "1")]), "a\""),
             (MediaType("text", "plain", parameters: [("", "1")]), "name"),

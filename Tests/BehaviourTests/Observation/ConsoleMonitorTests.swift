@@ -24,7 +24,7 @@ import Testing
 
         #expect(
             lines == [
-                "#7 GetUser made",
+                "#7 GetUser created",
                 "#7 started",
                 "#7.1 -> GET https://example.com/users/1",
                 "#7.1 <- 302 Found",
@@ -32,7 +32,7 @@ import Testing
                 "#7.2 -> GET https://example.com/b?token=REDACTED&page=2 (redirect)",
                 "#7.2 <- 503 Service Unavailable",
                 "#7.2 ended: 503 Service Unavailable",
-                "#7 tries again in 50.0 ms: unacceptableStatus while validating",
+                "#7 retries in 50.0 ms: unacceptableStatus while validating",
                 "#7.3 -> GET https://example.com/b?token=REDACTED&page=2 (retry)",
                 "#7.3 <- 200 OK",
                 "#7.3 ended: 200 OK",
@@ -53,7 +53,7 @@ import Testing
         await operation.end()
 
         let reason = "connectionLost while sending: the socket was closed"
-        #expect(lines.elements.contains { $0.contains("tries again in") && $0.hasSuffix(": \(reason)") })
+        #expect(lines.elements.contains { $0.contains("retries in") && $0.hasSuffix(": \(reason)") })
         #expect(lines.elements.contains { $0.contains(".1 failed") && $0.hasSuffix(": \(reason)") })
         #expect(operation.transfers.first?.description.hasSuffix(", \(reason)") == true)
     }
@@ -69,7 +69,7 @@ import Testing
 
         #expect(
             lines.elements.prefix(3) == [
-                "2026-11-21T10:00:00.000Z #7 GetUser made", "2026-11-21T10:00:01.500Z #7.1 -> GET https://h/",
+                "2026-11-21T10:00:00.000Z #7 GetUser created", "2026-11-21T10:00:01.500Z #7.1 -> GET https://h/",
                 "2026-11-21T10:00:01.500Z #7.1 > Accept: application/json",
             ]
         )

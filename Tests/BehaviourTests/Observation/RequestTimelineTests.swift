@@ -134,8 +134,8 @@ import Testing
         #1.1 “profile” GET https://example.com/users… +*>=<                      28.0 ms 302
         #1.2 “profile” redirect GET https://example.…       --                   10.0 ms 503
         #1.3 “profile” retry GET https://example.com…                   -         5.0 ms 200
-        #2.1 GET https://example.com/users/1                             ----   not over
-        . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - not known
+        #2.1 GET https://example.com/users/1                             ---- unfinished
+        . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - unknown
         """
 
     @Test func phasesOfAnAttemptAreBars() {

@@ -164,7 +164,7 @@ import Testing
         #expect(await !outbox.waitUntilDrained())
         #expect(outbox.states == [.parked(.unreadable), .pending])
         #expect(outbox.entries.map(\.type) == ["Save", "Save"])
-        #expect(outbox.entries[0].failure?.contains("fits two registered types") == true)
+        #expect(outbox.entries[0].failure?.contains("matches two registered types") == true)
         // A new entry has a name that was given.
         #expect(Set(trial.arrivals.elements.map(\.path)) == ["/notes/1", "/notes/2", "/notes/3"])
         #expect(Set(trial.arrivals.elements.map(\.text)) == ["plain", "plain too", ""])

@@ -36,7 +36,7 @@ import Testing
                 try await client.fetch(HTTPRequest("\(raw: address)"))
             }
 
-            #expect(error?.code == .invalidRequest && error?.description.contains("was given as nil") == true)
+            #expect(error?.code == .invalidRequest && error?.description.contains("was set to nil") == true)
         }
         #expect(transport.requests.isEmpty)
     }

@@ -246,7 +246,7 @@ import Testing
         group.addOperation(plain)
         for operation in [late, plain] { await operation.end() }
 
-        #expect(late.result?.error?.reason == "its group is over")
+        #expect(late.result?.error?.reason == "its group has already finished")
     }
 
     @Test func anOperationThatIsAddedTwiceIsOneMember() async {

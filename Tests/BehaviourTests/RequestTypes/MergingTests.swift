@@ -138,10 +138,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "is empty"), ("127.0.0.1:18081/v1", "“127.0.0.1:18081/v1” isn't an http or https address"),
-        ("my host/v1?key=s3cret", "“my host/v1” isn't an http or https address"),
-        ("ada:s3cret@127.0.0.1:18081", "“…” isn't an http or https address"), ("https://", "“https://” has no host"),
-        ("s3cret@127.0.0.1:18081/v1", "“…” isn't an http or https address"),
+        ("", "is empty"), ("127.0.0.1:18081/v1", "“127.0.0.1:18081/v1” must have the scheme http or https"),
+        ("my host/v1?key=s3cret", "“my host/v1” must have the scheme http or https"),
+        ("ada:s3cret@127.0.0.1:18081", "“…” must have the scheme http or https"),
+        ("https://", "“https://” has no host"),
+        ("s3cret@127.0.0.1:18081/v1", "“…” must have the scheme http or https"),
     ]) func aBaseURLThatIsRefusedIsQuotedAsItWasWritten(text: String, reason: String) {
         let error = #expect(throws: InvalidValue.self) { try HTTPClient(baseURL: text) }
 

@@ -36,14 +36,14 @@ import Testing
         (#"{"owners": []}"#, "the key “title” is missing"),
         (#"{"title": "a", "owners": [{"id": 1}, {"id": "x"}]}"#, "expected Int at “owners[1].id”, found a string"),
         (#"{"title": "a", "owners": [{}]}"#, "the key “id” is missing at “owners[0]”"),
-        ("<html>", "the content can't be read"),
+        ("<html>", "the content is malformed"),
     ]) func aDecodingErrorNamesPlaceTypeAndContentType(json: String, reason: String) async {
         let response = StubResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(json.utf8))
 
         #expect(
             await description(of: todo, over: response)
                 == "decoding (200 OK) for GET https://example.com/recipes/1: "
-                + "the value is of type Todo; \(reason); content type text/html"
+                + "can't decode Todo; \(reason); content type text/html"
         )
     }
 
@@ -64,7 +64,7 @@ import Testing
                 == "timedOut while sending for GET https://example.com/recipes/1: no data for 3.0 seconds"
         )
         #expect(await description(of: todo, over: timeout) { $0.timeout = .seconds(5) }.hasSuffix("for 5.0 seconds"))
-        #expect(await description(of: todo, over: timeout).hasSuffix("by default 60 seconds"))
+        #expect(await description(of: todo, over: timeout).hasSuffix("timeout (60 seconds by default)"))
     }
 
     @Test func aDeadlineSaysItsLimit() async {
@@ -72,7 +72,7 @@ import Testing
 
         let error = await Probe(adding: todo.deadline(.milliseconds(1)), to: client).ended().first?.error
 
-        #expect(error?.description.contains("may take 0.001 seconds in all") == true)
+        #expect(error?.description.contains("the deadline of 0.001 seconds has passed") == true)
     }
 
     /// Errors of the library, which give their reason in every context.

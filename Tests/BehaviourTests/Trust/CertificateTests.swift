@@ -56,7 +56,7 @@ import Testing
         let error = #expect(throws: InvalidValue.self) {
             try TrustPolicy.Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
         }
-        #expect(error?.description == "the certificate isn't in a file that can be read")
+        #expect(error?.description == "the certificate can't be read from the file")
         #expect(throws: InvalidValue.self) {
             try TrustPolicy.Certificate(contentsOf: #require(URL(string: "https://example.com/")))
         }

@@ -116,7 +116,7 @@ import Testing
         #expect(
             error?.description
                 == "unacceptableStatus (200 OK) while validating for GET \(pages.url.absoluteString): "
-                + "a WebSocket needs 101 Switching Protocols"
+                + "a WebSocket requires 101 Switching Protocols"
         )
     }
 

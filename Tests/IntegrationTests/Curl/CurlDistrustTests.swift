@@ -15,16 +15,16 @@ extension OverLoopback {
         @Test(
             arguments: [
                 (40, "the TLS handshake failed; the server may require a client certificate", .secureConnectionFailed),
-                (42, "the server rejects the client certificate", .clientCertificateRejected),
-                (43, "the server rejects the client certificate", .clientCertificateRejected),
-                (44, "the server rejects the client certificate", .clientCertificateRejected),
-                (46, "the server rejects the client certificate", .clientCertificateRejected),
-                (48, "the server rejects the client certificate", .clientCertificateRejected),
-                (49, "the server rejects the client certificate", .clientCertificateRejected),
-                (70, "the two sides have no version of TLS in common", .secureConnectionFailed),
+                (42, "the server rejected the client certificate", .clientCertificateRejected),
+                (43, "the server rejected the client certificate", .clientCertificateRejected),
+                (44, "the server rejected the client certificate", .clientCertificateRejected),
+                (46, "the server rejected the client certificate", .clientCertificateRejected),
+                (48, "the server rejected the client certificate", .clientCertificateRejected),
+                (49, "the server rejected the client certificate", .clientCertificateRejected),
+                (70, "the client and the server share no TLS version", .secureConnectionFailed),
                 (116, "the server requires a client certificate", .clientCertificateRequired),
                 // Clear text.
-                (nil, "the server doesn't speak TLS", .secureConnectionFailed),
+                (nil, "the server doesn't support TLS", .secureConnectionFailed),
             ] as [(UInt8?, String, URLError.Code)]
         )
         func theAlertNamesTheReason(alert: UInt8?, reason: String, code: URLError.Code) async throws {

@@ -285,7 +285,7 @@ extension OverLoopback {
             let transcript = await transport.run(Self.url("host.test", server))
 
             #expect(transcript.result == "cannotConnect")
-            #expect(transcript.error?.reason?.contains("host.test (The configured addresses") == true)
+            #expect(transcript.error?.reason?.contains("host.test (the configured addresses") == true)
         }
 
         @Test func waitForANameIsAPhaseOfItsOwn() async throws {

@@ -90,7 +90,7 @@ extension OverLoopback {
             transport.close()
 
             #expect(transcript.result == "timedOut", "\(String(describing: transcript.error))")
-            #expect(transcript.error?.reason == "the body of the request gave no bytes")
+            #expect(transcript.error?.reason == "the request body provided no data")
             #expect(transcript.duration >= timeout)
             #expect(transcript.duration < Self.late)
             #expect(transcript.violations == [])

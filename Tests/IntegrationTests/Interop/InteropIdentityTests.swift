@@ -63,7 +63,7 @@ extension OverLoopback {
                 let error = try await servers.refusal(server, trust: trust)
                 #expect(error?.code == .untrusted)
                 #expect(
-                    error?.reason?.hasPrefix("the server rejects the client certificate: ") == true,
+                    error?.reason?.hasPrefix("the server rejected the client certificate: ") == true,
                     "\(error?.reason ?? "none")"
                 )
                 #expect((error?.underlying as? URLError)?.code == .clientCertificateRejected)

@@ -18,6 +18,6 @@ func guesses(client: HTTPClient, transport: InMemoryTransport, stubber: HTTPStub
         _ = progress.total  // error: `count` is the number of requests
     }
     let stream = try await client.stream(Get<Data>("feed"))
-    for try await chunk in stream.bytes { _ = chunk }  // error: the stream is the sequence
+    for try await chunk in stream.bytes { _ = chunk }  // error: iterate over the stream itself
     _ = try await stubber.awaitRequest(count: 2)  // error: extra argument 'count' in call
 }

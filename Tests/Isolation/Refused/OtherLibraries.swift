@@ -8,16 +8,16 @@ struct User: Codable, Sendable { var name: String }
 
 // What users of other libraries write first: the error says how it is written here.
 func habits(url: URL, user: User, session: URLSession) async throws {
-    _ = HTTPClient(baseURL: url, session: session)  // error: write `transport:`
-    _ = Post<User>("users", body: user)  // error: write the content as a modifier: Post<User>("users").body(user)
+    _ = HTTPClient(baseURL: url, session: session)  // error: use `transport:`
+    _ = Post<User>("users", body: user)  // error: add the body with a modifier: Post<User>("users").body(user)
     let client = HTTPClient(baseURL: url) {
-        $0.decoder = JSONDecoder()  // error: write `makeDecoder = { … }`
-        $0.encoder = JSONEncoder()  // error: write `makeEncoder = { … }`
+        $0.decoder = JSONDecoder()  // error: use `makeDecoder = { … }`
+        $0.encoder = JSONEncoder()  // error: use `makeEncoder = { … }`
     }
     let response = try await client.send(Get<User>("users/1"))
-    _ = response.statusCode  // error: write `status`, or `status.code` for the number
-    _ = response.head.statusCode  // error: write `status`, or `status.code` for the number
-    client.add(Get<User>("users/1"))  // error: write addRequest(_:) for an operation
+    _ = response.statusCode  // error: use `status`, or `status.code` for the number
+    _ = response.head.statusCode  // error: use `status`, or `status.code` for the number
+    client.add(Get<User>("users/1"))  // error: use addRequest(_:) for an operation
     _ = try await client.fetch("users/1", as: User.self)  // error: fetch(Get<User>("users/1"))
     _ = try await client.get("users/1")  // error: fetch(Get<User>("users/1"))
 
@@ -28,6 +28,6 @@ func habits(url: URL, user: User, session: URLSession) async throws {
 }
 
 func habits(error: RequestError) -> Bool {
-    _ = error.statusCode  // error: write `response?.status`
+    _ = error.statusCode  // error: use `response?.status`
     return error == .offline || error != .timedOut
 }

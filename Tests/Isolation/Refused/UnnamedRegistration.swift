@@ -11,8 +11,8 @@ struct SaveNote: RequestSpec, Codable {
 
 // The name in the code isn't unique, and changes when the type is renamed.
 func register(in settings: inout Outbox.Settings) {
-    settings.register(SaveNote.self)  // error: name the type: register(_:as:), with a name that never changes
-    settings.register(SaveNote.self) { _ in }  // error: name the type: register(_:as:), with a name that never changes
+    settings.register(SaveNote.self)  // error: use register(_:as:) with a name that never changes
+    settings.register(SaveNote.self) { _ in }  // error: use register(_:as:) with a name that never changes
 
     settings.register(SaveNote.self, as: "save-note")
     settings.register(SaveNote.self, as: "save-notes") { _ in }

@@ -19,12 +19,12 @@ import Testing
         let body: @Sendable () async throws -> Void
 
         static let all: [Wait] = [
-            Wait(testDescription: "no sleeper", words: ["2 sleepers", "0 sleep,", "shows 5.0 seconds"]) {
+            Wait(testDescription: "no sleeper", words: ["2 sleepers", "sleepers: 0,", "clock: 5.0 seconds"]) {
                 let clock = ManualClock()
                 clock.advance(by: .seconds(5))
                 try await clock.waitForSleepers(2, timeout: limit)
             },
-            Wait(testDescription: "too few sleepers", words: ["2 sleepers", "1 sleep (until 60.0 seconds)"]) {
+            Wait(testDescription: "too few sleepers", words: ["2 sleepers", "sleepers: 1 (until 60.0 seconds)"]) {
                 let clock = ManualClock()
                 let sleeper = Task { try await clock.sleep(for: .seconds(60)) }
                 defer { sleeper.cancel() }
@@ -56,7 +56,7 @@ import Testing
             Wait(testDescription: "no request", words: ["a request", "has 0 requests and 0 open connections"]) {
                 try await MockServer().awaitRequest(timeout: limit)
             },
-            Wait(testDescription: "no connection", words: ["1 open connections", "has 0 requests"]) {
+            Wait(testDescription: "no connection", words: ["for 1 open connection;", "has 0 requests"]) {
                 try await MockServer().awaitConnections(open: 1, timeout: limit)
             },
         ]

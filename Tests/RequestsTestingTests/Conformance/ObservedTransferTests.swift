@@ -65,9 +65,12 @@ import Testing
     @Test(
         arguments: [
             ([head, .data(Data()), trailers, .metrics(TransferRecord.Metrics()), .end(nil)], []),
-            ([trailers, head, .end(nil)], ["trailers came before the head", "head 200 came after the trailers"]),
-            ([head, trailers, .data(Data()), .end(nil)], ["data came after the trailers"]),
-            ([head, trailers, trailers, .end(nil)], ["trailers came after the trailers"]),
+            (
+                [trailers, head, .end(nil)],
+                ["trailers arrived before the head", "head 200 arrived after the trailers"]
+            ),
+            ([head, trailers, .data(Data()), .end(nil)], ["data arrived after the trailers"]),
+            ([head, trailers, trailers, .end(nil)], ["trailers arrived after the trailers"]),
         ] as [([TransferEvent], [String])]
     )
     func trailersComeAfterTheContent(_ events: [TransferEvent], _ violations: [String]) {

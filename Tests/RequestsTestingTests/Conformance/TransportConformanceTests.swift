@@ -23,54 +23,66 @@ import Testing
     }
 
     static let rows: [Row] = [
-        Row(fault: .twoEnds, check: answer, problem: "end came after the end"),
-        Row(fault: .noEnd, check: answer, problem: "no end came within", patience: .seconds(1)),
-        Row(fault: .contentAfterEnd, check: answer, problem: "data came after the end"),
-        Row(fault: .contentBeforeHead, check: answer, problem: "content came before the head"),
-        Row(fault: .twoHeads, check: answer, problem: "head 200 came after the head"),
+        Row(fault: .twoEnds, check: answer, problem: "end arrived after the end"),
+        Row(fault: .noEnd, check: answer, problem: "no end was reported within", patience: .seconds(1)),
+        Row(fault: .contentAfterEnd, check: answer, problem: "data arrived after the end"),
+        Row(fault: .contentBeforeHead, check: answer, problem: "content arrived before the head"),
+        Row(fault: .twoHeads, check: answer, problem: "head 200 arrived after the head"),
         Row(fault: .noHead, check: answer, problem: "without a head"),
-        Row(fault: .overlapping, check: answer, problem: "while the call of another event had not returned"),
+        Row(fault: .overlapping, check: answer, problem: "before the handler of the previous event had returned"),
         Row(fault: .loosesContent, check: answer, problem: "3 bytes of content: tex"),
-        Row(fault: .followsRedirects, check: "a redirect is an answer", problem: "redirects were followed"),
+        Row(
+            fault: .followsRedirects,
+            check: "a redirect is reported as a response",
+            problem: "redirects were followed"
+        ),
         Row(
             fault: .ignoresCancel,
-            check: "a cancel while waiting ends the transfer",
-            problem: "no end came within",
+            check: "cancelling while waiting for the response ends the transfer",
+            problem: "no end was reported within",
             patience: .seconds(1)
         ),
-        Row(fault: .changesCancel, check: "a cancel while waiting ends the transfer", problem: "not cancelled"),
-        Row(fault: .keepsCookies, check: "cookies aren't kept", problem: "conformance=1"),
-        Row(fault: .blocks, check: "sending returns at once", problem: "send took", patience: .seconds(1)),
-        Row(fault: .retries, check: "failures aren't retried", problem: "3 requests were sent, not 2"),
+        Row(
+            fault: .changesCancel,
+            check: "cancelling while waiting for the response ends the transfer",
+            problem: "expected cancelled"
+        ),
+        Row(fault: .keepsCookies, check: "cookies aren't stored", problem: "conformance=1"),
+        Row(fault: .blocks, check: "sending returns immediately", problem: "`send` took", patience: .seconds(1)),
+        Row(fault: .retries, check: "failures aren't retried", problem: "3 requests were sent, expected 2"),
         Row(
             fault: .claimsPausing,
-            check: "a pause stops the peer, and resuming brings the rest",
+            check: "pausing stops the peer, and resuming delivers the rest",
             problem: "after the pause"
         ),
         Row(
             fault: .timesOutInPause,
-            check: "a pause longer than the idle timeout isn't silence",
-            problem: "ended with a timeout"
+            check: "a pause doesn't count as idle time",
+            problem: "timed out after"
         ),
         Row(
             fault: .changesCancel,
-            check: "a cancel between sending and the first event ends the transfer",
-            problem: "not cancelled"
+            check: "cancelling before the first event ends the transfer",
+            problem: "expected cancelled"
         ),
-        Row(fault: .sendsAfterCancel, check: "nothing is sent after a cancel", problem: "sent after their end"),
+        Row(
+            fault: .sendsAfterCancel,
+            check: "nothing is sent after a cancellation",
+            problem: "sent after their cancellation"
+        ),
         Row(
             fault: .namesTheProxy,
-            check: "credentials for a proxy don't reach the origin",
+            check: "proxy credentials aren't sent to the origin",
             problem: "Proxy-Authorization was sent to the origin"
         ),
         Row(
             fault: .timesOutInTurn,
-            check: "connections that aren't answered time out side by side",
-            problem: "8 timeouts of"
+            check: "unresponsive connections time out in parallel",
+            problem: "8 transfers with a timeout of"
         ),
     ]
 
-    private static let answer = "an answer is a head, content and one end"
+    private static let answer = "a response is a head, content and one end"
 
     @Test(arguments: rows)
     func brokenTransportFailsTheCheckThatIsAboutIt(_ row: Row) async throws {
@@ -105,7 +117,7 @@ import Testing
 
         let failure = await #expect(throws: ConformanceFailure.self) { try await check.run(on: { throw Broken() }) }
 
-        #expect(failure?.problems == ["nothing could be tried: Broken()"])
+        #expect(failure?.problems == ["the check couldn't start: Broken()"])
     }
 
     /// The checks for a custom server: all in a full run, otherwise some of those that don't measure time.
@@ -127,7 +139,7 @@ import Testing
         for check in Self.checksAtAServer {
             let skip = try await check.run(on: { HTTPClient.defaultTransport }, at: server.url)
             if skip != nil { skipped += 1 }
-            #expect(check.needsMockServer == (skip?.reason == "only a MockServer does what the check is about"))
+            #expect(check.needsMockServer == (skip?.reason == "the check requires a MockServer"))
         }
 
         #expect(Self.checksAtAServer.count - skipped > Scale.pick(6, whole: 30))

@@ -18,7 +18,7 @@ import Testing
             try await server.awaitRequests(2, timeout: .milliseconds(20))
         }
         #expect(error?.awaited == "2 requests")
-        #expect(error?.state == "the server has 1 requests and 1 open connections")
+        #expect(error?.state == "the server has 1 request and 1 open connection")
         await #expect(throws: WaitTimeoutError.self) {
             try await server.awaitConnections(open: 2, timeout: .milliseconds(20))
         }

@@ -89,11 +89,11 @@ import Testing
 
     @Test func whatCannotBeMadeIsAnsweredWith500AndItsReason() throws {
         let missing = try answer(.file(URL(fileURLWithPath: "/nowhere/x.txt")))
-        #expect(missing.hasPrefix("HTTP/1.1 500 ") && missing.contains("no response could be made: "))
+        #expect(missing.hasPrefix("HTTP/1.1 500 ") && missing.contains("no response could be created: "))
 
         let offline = try answer(.offline)
         #expect(offline.hasPrefix("HTTP/1.1 500 "))
-        #expect(offline.contains("a MockServer can't make a request fail with offline; take closed, reset,"))
+        #expect(offline.contains("a MockServer can't simulate offline; use .closed, .reset"))
     }
 
     @Test func aLostConnectionIsAReset() throws {

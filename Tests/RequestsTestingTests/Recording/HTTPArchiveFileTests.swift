@@ -19,15 +19,15 @@ import Testing
     @Test(arguments: [
         ("", "the file isn't JSON"),
         ("[]", "log.entries is missing"),
-        (#"{"log":{}}"#, "log.entries isn't a list"),
+        (#"{"log":{}}"#, "log.entries isn't an array"),
         (#"{"log":{"entries":[{}]}}"#, "entry 0: request is missing"),
         (#"{"log":{"entries":[{"request":{}}]}}"#, "entry 0: request.method is missing"),
-        (#"{"log":{"entries":[{"request":{"method":1}}]}}"#, "entry 0: request.method isn't a text"),
-        (#"{"log":{"entries":[{"request":{"method":"G T"}}]}}"#, "entry 0 (G T): request.method isn't a method"),
+        (#"{"log":{"entries":[{"request":{"method":1}}]}}"#, "entry 0: request.method isn't a string"),
+        (#"{"log":{"entries":[{"request":{"method":"G T"}}]}}"#, "entry 0 (G T): request.method isn't a valid method"),
         (#"{"log":{"entries":[{"request":{"method":"GET"}}]}}"#, "entry 0 (GET): request.url is missing"),
         (
             #"{"log":{"entries":[{"request":{"method":"GET","url":"https://a:b:c/"}}]}}"#,
-            "entry 0 (GET https://a:b:c/): request.url isn't an address"
+            "entry 0 (GET https://a:b:c/): request.url isn't a valid URL"
         ),
         (
             #"{"log":{"entries":[{"request":{"method":"GET","url":"https://a/?token=s"},"response":{}}]}}"#,
@@ -35,7 +35,7 @@ import Testing
         ),
         (
             #"{"log":{"entries":[{"request":{"method":"GET","url":"https://a/"},"response":{"status":"ok"}}]}}"#,
-            "entry 0 (GET https://a/): response.status isn't a status"
+            "entry 0 (GET https://a/): response.status isn't a valid status code"
         ),
         (
             #"""

@@ -41,16 +41,16 @@ import Testing
 
         #expect(
             failure?.description == """
-                \(#fileID):\(line): no request is as expected: method POST, URI template /users/{id}, \
+                \(#fileID):\(line): no request matches: method POST, URI template /users/{id}, \
                 header Accept with a value, header Authorization with a value, JSON body
-                the nearest of 2: POST https://api.example.com:8443/users/1?page=…&token=…
+                the closest of 2 requests: POST https://api.example.com:8443/users/1?page=…&token=…
                 - the header Accept is */*, not text/html
-                - the header Authorization has another value
-                - the JSON differs: name is "Bob", not "Ada", password has another value
+                - the header Authorization has a different value
+                - the JSON differs: name is "Bob", not "Ada", password has a different value
                 """
         )
         let none = #expect(throws: UnmetExpectations.self) { try [ReceivedRequest]().expect(.any, line: 7) }
-        #expect(none?.description == "\(#fileID):7: no request is as expected: any request\nthere was no request")
+        #expect(none?.description == "\(#fileID):7: no request matches: any request\nthere were no requests")
     }
 
     @Test func serversAndRecordersAreAskedInTheSameWords() async throws {

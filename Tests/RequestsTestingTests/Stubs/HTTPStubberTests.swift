@@ -331,7 +331,7 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await request("/a").fetch(on: client()) }
 
         let unhandled = try #require(error?.underlying as? UnhandledRequest)
-        #expect(unhandled.description.hasSuffix("): its response isn't set yet"))
+        #expect(unhandled.description.hasSuffix("): its response hasn't been set yet"))
     }
 
     @Test func requestsUnderWayNeverMeetAStubWithoutItsAnswer() async throws {

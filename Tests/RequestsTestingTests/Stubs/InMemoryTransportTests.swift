@@ -58,9 +58,9 @@ import Testing
     }
 
     static let wireOnly: [(StubResponse, String)] = [
-        (.raw("x"), "raw bytes and scripts of steps need a MockServer"),
-        (.script([.reset]), "raw bytes and scripts of steps need a MockServer"),
-        (.text("x").early, "an early response needs a MockServer: here the request is there as a whole"),
+        (.raw("x"), "raw bytes and scripts require a MockServer"),
+        (.script([.reset]), "raw bytes and scripts require a MockServer"),
+        (.text("x").early, "an early response requires a MockServer, because stubs receive complete requests"),
     ]
 
     @Test(arguments: wireOnly.indices) func whatNeedsAServerIsAnErrorThatSaysSo(_ index: Int) async {

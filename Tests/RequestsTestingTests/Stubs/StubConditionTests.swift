@@ -53,13 +53,13 @@ import Testing
                 + "the port is the default, not 8080, the path is /users/7, not /users/8"
         ),
         Row(condition: .url("http://x:8080/users/7", ignoring: [.scheme, .host, .port, .query]), reason: nil),
-        Row(condition: .url("http://[::1"), reason: "\"http://[::1\" isn't an address"),
+        Row(condition: .url("http://[::1"), reason: "\"http://[::1\" isn't a valid URL"),
         Row(condition: .url(matching: "users/[0-9]+"), reason: nil),
         Row(
             condition: .url(matching: "^users"),
             reason: "the URL https://api.example.com/users/7?page=…&tag=…&tag=… doesn't match /^users/"
         ),
-        Row(condition: .url(matching: "("), reason: "/(/ isn't a regular expression"),
+        Row(condition: .url(matching: "("), reason: "/(/ isn't a valid regular expression"),
         Row(condition: .host("API.example.com"), reason: nil),
         Row(condition: .host("example.com"), reason: "the host is api.example.com, not example.com"),
         Row(condition: .path("/users/7"), reason: nil),
@@ -81,10 +81,10 @@ import Testing
         Row(
             condition: .template("/teams/{id}"),
             url: "https://a/users/7",
-            reason: "the URL https://a/users/7 isn't one of the template /teams/{id}"
+            reason: "the URL https://a/users/7 doesn't match the template /teams/{id}"
         ),
         Row(condition: .not(.method(.get)), reason: nil),
-        Row(condition: .not(.method(.post)), reason: "it is: method POST"),
+        Row(condition: .not(.method(.post)), reason: "the request matches: method POST"),
         Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
     ]
@@ -103,7 +103,7 @@ import Testing
         Row(condition: .header("Accept", matching: "plain$"), reason: nil),
         Row(condition: .header("Accept", matching: "^plain"), reason: "the header Accept doesn't match /^plain/"),
         Row(condition: .headerName(matching: "^X-"), reason: nil),
-        Row(condition: .headerName(matching: "^Y-"), reason: "every header name doesn't match /^Y-/"),
+        Row(condition: .headerName(matching: "^Y-"), reason: "the list of header names doesn't match /^Y-/"),
     ]
 
     @Test(arguments: headers) func headersAreMatched(_ row: Row) {
@@ -217,7 +217,7 @@ import Testing
         var request = ReceivedRequest(url: URL(string: "https://a/x")!)
         request.isBodyHidden = true
 
-        #expect(StubCondition.body(Data()).mismatch(for: request)?.contains("isn't shown") == true)
+        #expect(StubCondition.body(Data()).mismatch(for: request)?.contains("isn't available") == true)
     }
 
     @Test func secretsAreNotShown() {

@@ -35,7 +35,7 @@ import Testing
         var usage = StubUsage()
         usage.limit = 1
 
-        guard case .skipped(["its response isn't set yet"]) = usage.claim(request) else {
+        guard case .skipped(["its response hasn't been set yet"]) = usage.claim(request) else {
             Issue.record("claimed")
             return
         }

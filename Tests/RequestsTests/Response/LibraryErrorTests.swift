@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct LibraryErrorTests {
     @Test(
         arguments: [
-            InvalidValue(.template, "isn't closed, at byte 3", excerpt: "{a"), HTTPBody.Stream.AlreadyRead(),
+            InvalidValue(.template, "has an unclosed brace, at byte 3", excerpt: "{a"), HTTPBody.Stream.AlreadyRead(),
             NegatedConditionHolds(),
         ] as [any Error & CustomStringConvertible]
     )

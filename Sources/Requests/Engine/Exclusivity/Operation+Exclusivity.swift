@@ -50,7 +50,7 @@ extension AnyRequestOperation {
         guard scope == nil, observer(ExclusivityTicket.self)?.covers(categories) != true else { return }
         let names = categories.map(\.description).sorted()
         let reason =
-            "the request is exclusive, and its operation isn't: name \(names) in the call that adds it, as `exclusive:`"
+            "the request is exclusive, but its operation isn't: pass \(names) as `exclusive:` when you add it"
         throw RequestError(.unsupported, phase: .building, reason: reason)
     }
 }

@@ -30,7 +30,7 @@ extension AnyRequestOperation {
         add(deadline)
         let timer = DelayedAction(after: duration, on: configuration.environment.clock) { [weak self] in
             guard let self else { return }
-            let reason = "the request may take \(duration) in all"
+            let reason = "the deadline of \(duration) has passed"
             handling.fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
         }
         deadline.replace(by: timer)

@@ -86,7 +86,7 @@ extension HTTPRequest {
         _ marks: HeaderMarks
     ) throws -> HTTPHeaders {
         guard !environment.lacksBaseURL else {
-            let reason = "isn't sent, since the base URL of the client was given as nil"
+            let reason = "can't be requested, because the client's base URL was set to nil"
             throw InvalidValue(.url, reason, excerpt: url.redactedDescription)
         }
         let change = originChange(from: environment.base?.url)

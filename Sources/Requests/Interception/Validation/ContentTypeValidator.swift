@@ -33,16 +33,16 @@ struct ContentTypeValidator: ResponseValidator {
         let acceptsAny = accepted.contains(where: \.acceptsEverything)
         if acceptsAny, accepted.allSatisfy(\.isAcceptable) { return nil }
         guard let text = head[.contentType] else {
-            return acceptsAny ? nil : failure("the content doesn't say its type")
+            return acceptsAny ? nil : failure("the response has no Content-Type")
         }
         guard let type = try? MediaType(parsing: text) else {
-            return failure("the type of the content can't be read: \(text.shortened())")
+            return failure("the Content-Type is malformed: \(text.shortened())")
         }
         let best = accepted.filter { $0.covers(type) }.max { $0.specificity(for: type) < $1.specificity(for: type) }
         guard best?.isAcceptable != true else { return nil }
         let list = accepted.filter(\.isAcceptable).map { $0.essence.shortened() }.joined(separator: ", ")
-        let acceptedTypes = list.isEmpty ? "nothing" : list
-        return failure("the content is \(type.essence.shortened()), and \(acceptedTypes) is accepted")
+        let acceptedTypes = list.isEmpty ? "nothing" : "only \(list)"
+        return failure("the content type is \(type.essence.shortened()), but the request accepts \(acceptedTypes)")
     }
 
     private static func failure(_ reason: String) -> RequestError {

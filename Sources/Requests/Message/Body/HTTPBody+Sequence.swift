@@ -100,7 +100,7 @@ struct SequenceFailure: DescribedError {
         self.error = error
     }
 
-    var description: String { "the sequence of the body failed" }
+    var description: String { "the asynchronous sequence of the body failed" }
 }
 
 extension HTTPBody {

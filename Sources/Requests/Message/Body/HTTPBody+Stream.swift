@@ -145,12 +145,12 @@ extension HTTPBody {
         /// The error that is thrown if a stream was already sent and can't be sent again.
         public struct AlreadyRead: DescribedError {
             /// The error as a sentence.
-            public var description: String { "the stream of the body was sent before and can't be read again" }
+            public var description: String { "the stream of the body was already sent, and can't be read again" }
         }
 
         /// The error for content that doesn't have the announced length, or whose stream fails without an error.
         static var wrongLength: InvalidValue {
-            InvalidValue(.body, "isn't as long as announced, or can't be read")
+            InvalidValue(.body, "doesn't have the declared length, or can't be read")
         }
     }
 }

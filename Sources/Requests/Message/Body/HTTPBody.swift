@@ -244,7 +244,7 @@ extension HTTPBody.Content {
         case .stream(let stream): return try stream.open()
         case .file(let url):
             guard let stream = InputStream(url: url) else {
-                throw InvalidValue(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+                throw InvalidValue(.body, "isn't a readable file", excerpt: url.lastPathComponent)
             }
             return stream
         }
@@ -327,7 +327,7 @@ extension HTTPBody {
         HTTPBody(headers: [.contentType: type.addingCharset(encoding).rawValue], source: text) {
             _ = try type.validated()
             guard let data = text.data(using: encoding) else {
-                throw InvalidValue(.body, "can't be written in the encoding", excerpt: encoding.charset ?? "")
+                throw InvalidValue(.body, "can't be encoded in this charset", excerpt: encoding.charset ?? "")
             }
             return .data(data)
         }

@@ -49,7 +49,7 @@ extension JSONValue {
             var values: [String: Literal] = [:]
             for (name, value) in members {
                 guard values.updateValue(value, forKey: name) == nil else {
-                    let error = InvalidValue(.body, "has two members “\(name.shortened())” in one object")
+                    let error = InvalidValue(.body, "has two members named “\(name.shortened())” in one object")
                     throw EncodingError.invalidValue(
                         name,
                         .init(codingPath: encoder.codingPath, debugDescription: error.reason, underlyingError: error)
@@ -125,6 +125,6 @@ extension JSONValue.Literal {
 
 extension JSONValue {
     /// Unavailable; points users of other libraries to ``integer(_:)`` and ``double(_:)``.
-    @available(*, unavailable, message: "write .integer(3) or .double(2.5); in a literal, 3 or 2.5")
+    @available(*, unavailable, message: "use .integer(3) or .double(2.5), or write 3 or 2.5 in a literal")
     public static func number(_ value: Double) -> JSONValue { .double(value) }
 }

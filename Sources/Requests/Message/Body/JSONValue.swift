@@ -245,8 +245,8 @@ extension HTTPBody {
         *,
         unavailable,
         message: """
-            write .value(x) for each value that isn't a literal: .json(["a": .value(x), "b": ["c": 1]]); \
-            for a [String: Any], .jsonObject
+            use .value(x) for each value that isn't a literal: .json(["a": .value(x), "b": ["c": 1]]); \
+            for a [String: Any], use .jsonObject
             """
     )
     public static func json(_ object: [String: Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
@@ -256,7 +256,7 @@ extension HTTPBody {
         *,
         unavailable,
         message: """
-            write .value(x) for each value that isn't a literal: .json([["a": .value(x)], 1]); for an [Any], .jsonObject
+            use .value(x) for each value that isn't a literal: .json([["a": .value(x)], 1]); for an [Any], use .jsonObject
             """
     )
     public static func json(_ elements: [Any?], encoder: JSONEncoder? = nil) -> HTTPBody { .none }
@@ -282,7 +282,7 @@ extension HTTPBody {
         guard isShallow(object) else { throw InvalidValue(.body, "is nested too deeply for JSON") }
         let isFragment = options.contains(.fragmentsAllowed)
         guard JSONSerialization.isValidJSONObject(isFragment ? [object] : object) else {
-            throw InvalidValue(.body, "can't be written as JSON", excerpt: "\(type(of: object))")
+            throw InvalidValue(.body, "can't be encoded as JSON", excerpt: "\(type(of: object))")
         }
         return HTTPBody(
             .data(try JSONSerialization.data(withJSONObject: object, options: options)),

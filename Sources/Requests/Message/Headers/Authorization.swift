@@ -30,7 +30,7 @@ public struct Authorization: Sendable, Hashable {
             "\(scheme) \(token)",
             reason: !scheme.isToken
                 ? "has an invalid scheme"
-                : isValidToken ? nil : "has a token that is empty, or has a space or a control character"
+                : isValidToken ? nil : "has a token that is empty or contains a space or a control character"
         )
     }
 
@@ -58,8 +58,8 @@ public struct Authorization: Sendable, Hashable {
         return Authorization(
             "Basic " + Data("\(username):\(password)".utf8).base64EncodedString(),
             reason: username.utf8.contains(UInt8(ascii: ":"))
-                ? "has a user's name with a colon"
-                : isText ? nil : "has a control character in the name or the password"
+                ? "has a user name that contains a colon"
+                : isText ? nil : "has a user name or password that contains a control character"
         )
     }
 
@@ -101,7 +101,7 @@ extension Authorization: HTTPField.Value, DescribedMirror {
     ///
     /// - Throws: ``InvalidValue``, which doesn't reveal the credentials.
     public func validated() throws(InvalidValue) -> Authorization {
-        let reason = invalidityReason ?? (rawValue.isFieldValue ? nil : "has a control character")
+        let reason = invalidityReason ?? (rawValue.isFieldValue ? nil : "contains a control character")
         if let reason { throw InvalidValue(.headerValue, "of Authorization \(reason)") }
         return self
     }

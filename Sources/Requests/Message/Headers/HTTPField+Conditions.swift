@@ -28,7 +28,7 @@ extension HTTPField {
     ///
     /// Only a strong tag guarantees equal bytes, so a weak tag fails the request when it is built.
     public static func ifRange(_ tag: HTTPField.EntityTag) -> HTTPField {
-        let flaw = tag.isWeak ? InvalidValue(.headerValue, "of If-Range is a weak tag") : tag.flaw
+        let flaw = tag.isWeak ? InvalidValue(.headerValue, "of If-Range is a weak entity tag") : tag.flaw
         return HTTPField(.ifRange, tag.rawValue, flaw: flaw)
     }
 
@@ -104,7 +104,7 @@ extension HTTPField {
     /// A value may be an entire list with weights, as in configurations, and is then sent unchanged.
     private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
         let invalid = values.first { $0.isEmpty || !(ASCIISet.token + ";,= ").containsAll($0) }
-        let flaw = invalid.map { InvalidValue(.headerValue, "of \(name) has an invalid character", excerpt: $0) }
+        let flaw = invalid.map { InvalidValue(.headerValue, "of \(name) contains an invalid character", excerpt: $0) }
         return HTTPField(name, weighted(values), flaw: flaw)
     }
 

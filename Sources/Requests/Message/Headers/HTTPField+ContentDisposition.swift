@@ -70,7 +70,7 @@ extension HTTPField.ContentDisposition: HTTPField.Value {
         }
         if let flaw = parameters.flaw(.headerValue, "of Content-Disposition ") { throw flaw }
         guard fileName?.isFieldValue != false else {
-            let reason = "of Content-Disposition has a control character in the file name"
+            let reason = "of Content-Disposition has a file name that contains a control character"
             throw InvalidValue(.headerValue, reason, excerpt: fileName ?? "")
         }
         return self

@@ -213,7 +213,7 @@ extension [HTTPField.Parameter] {
                 return InvalidValue(kind, reason, excerpt: parameter.name)
             }
             guard parameter.value.isFieldValue else {
-                let reason = prefix + "has a control character in \(parameter.name.shortened())"
+                let reason = prefix + "contains a control character in the parameter \(parameter.name.shortened())"
                 return InvalidValue(kind, reason, excerpt: parameter.value)
             }
         }
@@ -263,7 +263,7 @@ extension HTTPField.Value {
     ///
     /// - Throws: ``InvalidValue`` if it contains one.
     public func validated() throws(InvalidValue) -> Self {
-        guard rawValue.isFieldValue else { throw InvalidValue(.headerValue, "has a control character") }
+        guard rawValue.isFieldValue else { throw InvalidValue(.headerValue, "contains a control character") }
         return self
     }
 }

@@ -258,10 +258,10 @@ extension Cookie: HTTPField.Value, DescribedMirror {
     ///   whitespace.
     public func validated() throws(InvalidValue) -> Cookie {
         guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
-            throw InvalidValue(.headerValue, "of Cookie has an invalid name", excerpt: name)
+            throw InvalidValue(.headerValue, "of Cookie contains a cookie with an invalid name", excerpt: name)
         }
         guard value.isFieldValue, !value.utf8.contains(UInt8(ascii: ";")), value == value.trimmedOfBlanks else {
-            throw InvalidValue(.headerValue, "of Cookie has a character that isn't allowed in a value", excerpt: name)
+            throw InvalidValue(.headerValue, "of Cookie contains a cookie with an invalid value", excerpt: name)
         }
         return self
     }

@@ -208,7 +208,7 @@ extension String {
             case UInt8(ascii: "\r"): escaped += "%0D".utf8
             case UInt8(ascii: "\n"): escaped += "%0A".utf8
             case _ where ASCIISet.fieldValue.contains(byte): escaped.append(byte)
-            default: throw InvalidValue(kind, "has a control character", excerpt: self)
+            default: throw InvalidValue(kind, "contains a control character", excerpt: self)
             }
         }
         return String(decoding: escaped, as: UTF8.self)
@@ -272,11 +272,11 @@ extension MultipartForm {
 
     private func validateType() throws(InvalidValue) {
         guard try type.validated().type.equalsIgnoringASCIICase("multipart"), type.subtype != "*" else {
-            throw InvalidValue(.mediaType, "of a multipart form must be of type multipart", excerpt: type.rawValue)
+            throw InvalidValue(.mediaType, "of a multipart form must begin with “multipart/”", excerpt: type.rawValue)
         }
         // The boundary of the form would silently replace the boundary of the media type.
         guard type[parameter: "boundary"] == nil else {
-            throw InvalidValue(.boundary, "is that of the form, and can't be set by its type", excerpt: type.rawValue)
+            throw InvalidValue(.boundary, "must be set on the form, not in its media type", excerpt: type.rawValue)
         }
     }
 
@@ -286,7 +286,7 @@ extension MultipartForm {
             throw InvalidValue(.boundary, "must have 1 to 70 characters", excerpt: boundary)
         }
         guard ASCIISet.boundary.containsAll(boundary), boundary.utf8.last != UInt8(ascii: " ") else {
-            throw InvalidValue(.boundary, "has a character that isn't allowed in a boundary", excerpt: boundary)
+            throw InvalidValue(.boundary, "contains a character that isn't allowed in a boundary", excerpt: boundary)
         }
     }
 }
@@ -307,7 +307,7 @@ extension URL {
     func fileSize() throws(InvalidValue) -> Int64 {
         var status = stat()
         guard isFileURL, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {
-            throw InvalidValue(.body, "isn't a file that can be read", excerpt: lastPathComponent)
+            throw InvalidValue(.body, "isn't a readable file", excerpt: lastPathComponent)
         }
         return Int64(status.st_size)
     }

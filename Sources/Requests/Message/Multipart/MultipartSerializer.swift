@@ -83,7 +83,7 @@ final class MultipartSerializer {
         }
         if let remaining = part.remaining {
             guard count == 0 ? remaining == 0 : count <= remaining else {
-                let reason = "has a part whose length isn't the announced one"
+                let reason = "has a part whose length differs from the declared length"
                 throw InvalidValue(.body, reason, excerpt: part.name)
             }
             source?.remaining = remaining - Int64(count)

@@ -242,7 +242,7 @@ extension QueryEncoder {
             case let value as any Encodable: try container.encode(value)
             case let members as Set<AnyHashable>: try container.encode(members.map { Untyped(value: $0.base) })
             default:
-                throw QueryEncoder.failure("is a \(type(of: value)), which can't be written", at: encoder.codingPath)
+                throw QueryEncoder.failure("is a \(type(of: value)), which can't be encoded", at: encoder.codingPath)
             }
         }
     }

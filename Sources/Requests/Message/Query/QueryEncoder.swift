@@ -56,7 +56,7 @@ public struct QueryEncoder: Sendable {
         let session = Session(options: self)
         let root = Node()
         try NodeEncoder(session: session, node: root).encode(value)
-        guard root.content == .object else { throw InvalidValue(.query, "has no names at its top level") }
+        guard root.content == .object else { throw InvalidValue(.query, "has no keys at its top level") }
         var items: [Query.Item] = []
         appendChildren(of: root, to: &items) { $0 }
         return Query(items, spaces: spaces)

@@ -33,7 +33,7 @@ enum Address: Sendable {
 
     /// Parses an absolute URL.
     static func absolute(_ text: String) -> Address {
-        URL(lenient: text).map(Address.url) ?? .invalid(InvalidValue(.url, "isn't an address", excerpt: text))
+        URL(lenient: text).map(Address.url) ?? .invalid(InvalidValue(.url, "is malformed", excerpt: text))
     }
 
     /// Creates an address from a path; if the path is invalid, the address contains the error of the path.

@@ -79,7 +79,7 @@ struct BaseURL: Sendable {
         // The URL begins with the scheme, credentials, host and port of the base URL. Checking the host is a
         // precaution: if `URL` ever parsed a different host from it, the credentials must not be sent to that host.
         guard let url = URL(string: address), url.host(percentEncoded: true) == parts.host else {
-            throw InvalidValue(.url, "can't be joined to its base", excerpt: encodedPath)
+            throw InvalidValue(.url, "can't be appended to the base URL", excerpt: encodedPath)
         }
         return url
     }

@@ -48,7 +48,7 @@ extension HTTPRequest {
         func appending(_ segments: [any Query.ValueConvertible]) -> Path {
             guard !segments.isEmpty, failure == nil else { return self }
             guard !text.utf8.contains(where: "?#".utf8.contains) else {
-                let reason = "has a query before a segment: write the query behind, or add it with `query`"
+                let reason = "has a query before a segment: put the query at the end, or add it with `query`"
                 return Path("", failure: InvalidValue(.url, reason, excerpt: text))
             }
             do throws(InvalidValue) {
@@ -162,8 +162,8 @@ extension HTTPRequest.Path: ExpressibleByStringInterpolation {
             let pathStart = AddressParts(text)?.schemeAndAuthority.utf8.count ?? 0
             let end = bytes[pathStart...].firstIndex(where: "?#".utf8.contains) ?? bytes.count
             for value in valueRanges where pathStart > 0 && value.lowerBound <= pathStart && !bytes.isLabel(value) {
-                let fix = "make the host the base URL, or write `\\(raw:)` for a whole one"
-                throw InvalidValue(.url, "has a value in its host that isn't one label: \(fix)", excerpt: text)
+                let fix = "use the host as the base URL, or `\\(raw:)` for an entire host"
+                throw InvalidValue(.url, "has a value in its host that isn't a single label: \(fix)", excerpt: text)
             }
             for value in valueRanges where pathStart <= value.lowerBound && value.upperBound <= end {
                 let isBegun = value.lowerBound == 0 || bytes[value.lowerBound - 1] == UInt8(ascii: "/")
@@ -179,7 +179,7 @@ extension HTTPRequest.Path: ExpressibleByStringInterpolation {
                 let parts = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
                 guard !decoded.elementsEqual(".".utf8), !parts.contains(where: { $0.elementsEqual("..".utf8) }) else {
                     let value = String(decoding: decoded, as: UTF8.self).shortened()
-                    let reason = "has the value “\(value)” for a segment, which would change the path"
+                    let reason = "uses the value “\(value)” as a segment, which would change the path"
                     throw InvalidValue(.url, reason, excerpt: text)
                 }
             }
@@ -191,8 +191,8 @@ extension HTTPRequest.Path: ExpressibleByStringInterpolation {
 extension InvalidValue {
     /// Returns the error for a path in which an empty value is a segment.
     fileprivate static func emptySegment(of text: String) -> InvalidValue {
-        let reason = "has an empty value for a segment, which would change the path"
-        let fix = "check the value first, or write `\\(raw:)` if the segment may be empty"
+        let reason = "uses an empty value as a segment, which would change the path"
+        let fix = "check the value first, or use `\\(raw:)` if the segment may be empty"
         return InvalidValue(.url, "\(reason): \(fix)", excerpt: text)
     }
 }
@@ -228,7 +228,7 @@ extension String {
     /// - Complexity: O(n) in the length of the string.
     package func percentEncodedPathSegment() throws(InvalidValue) -> String {
         guard self != ".", self != ".." else {
-            throw InvalidValue(.url, "can't be a segment of a path, since it leads to another one", excerpt: self)
+            throw InvalidValue(.url, "is a dot segment, and can't be used as a path segment", excerpt: self)
         }
         return ASCIISet.unreserved.encode(self)
     }
@@ -244,7 +244,7 @@ extension String {
     package func percentEncodedPath() throws(InvalidValue) -> String {
         let mayHaveParentSegment = utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
         guard !mayHaveParentSegment || !Array(utf8).hasParentSegment else {
-            throw InvalidValue(.url, "has a path that climbs with “..”", excerpt: self)
+            throw InvalidValue(.url, "has a path with a “..” segment", excerpt: self)
         }
         return ASCIISet.path.encode(self, keepsTriplets: true)
     }
@@ -299,8 +299,8 @@ extension Array: HTTPRequest.Path.Convertible where Element: Query.ValueConverti
     *,
     unavailable,
     message: """
-        write "\\(text)" for one segment, "\\(raw: text)" for a path, or pass a URL for an address; \
-        a value in a path is a Query.ValueConvertible, and not optional
+        use "\\(text)" for one segment, "\\(raw: text)" for a path, or pass a URL; \
+        a value in a path must conform to Query.ValueConvertible, and must not be optional
         """
 )
 extension String: HTTPRequest.Path.Convertible {

@@ -45,7 +45,7 @@ extension URITemplate.Expression {
                 writer.write(joining: members, as: variable.name, to: &output)
             case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
             case (.list, .prefix), (.pairs, .prefix):
-                throw InvalidValue(.template, "takes a prefix of a list or of pairs", excerpt: variable.name)
+                throw InvalidValue(.template, "has a prefix modifier for a list or for pairs", excerpt: variable.name)
             }
         }
     }

@@ -31,7 +31,7 @@ extension URITemplate {
                 guard isAllowedInLiteral(byte) else {
                     let reason =
                         byte == UInt8(ascii: "}")
-                        ? "has a closing brace without an opening one" : "has a character that isn't allowed"
+                        ? "has a closing brace without an opening brace" : "contains an invalid character"
                     throw error(reason, from: position, to: bytes.count)
                 }
                 position += 1
@@ -58,7 +58,7 @@ extension URITemplate {
         private mutating func parseExpression() throws(InvalidValue) -> Expression {
             let start = position
             position += 1
-            guard let byte = current else { throw error("has a brace that isn't closed", from: start) }
+            guard let byte = current else { throw error("has an unclosed brace", from: start) }
             if "=,!@|".utf8.contains(byte) { throw error("has an unknown operator", from: start) }
             var expression = Expression(kind: .simple, variables: [])
             if let kind = Operator(rawValue: byte), kind != .simple {
@@ -72,7 +72,7 @@ extension URITemplate {
                 switch end {
                 case UInt8(ascii: ","): continue
                 case UInt8(ascii: "}"): return expression
-                case nil: throw error("has a brace that isn't closed", from: start)
+                case nil: throw error("has an unclosed brace", from: start)
                 default:
                     position -= 1
                     throw error("has an invalid expression", from: start)
@@ -112,7 +112,9 @@ extension URITemplate {
                     length = length * 10 + Int(byte - UInt8(ascii: "0"))
                     position += 1
                 }
-                guard length > 0 else { throw error("has a prefix that isn't a number from 1 to 9999", from: start) }
+                guard length > 0 else {
+                    throw error("has a prefix modifier that isn't a number from 1 to 9999", from: start)
+                }
                 return .prefix(length)
             default:
                 return .none

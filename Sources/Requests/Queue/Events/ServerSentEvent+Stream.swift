@@ -178,7 +178,7 @@ private struct EventConnector {
         if let lastEventID, !lastEventID.isEmpty {
             // Without the identifier, the server would start from the beginning and send the same events again.
             guard ServerSentEventParser.canBeSent(lastEventID) else {
-                let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or has a control character")
+                let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or contains a control character")
                 throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
             }
             fields.add(HTTPField(.lastEventID, lastEventID).attributedToLibrary())
@@ -254,7 +254,8 @@ extension ServerSentEvent.Reconnection {
 extension ServerSentEventParser {
     /// The error for a response that has ended although the client expects more events.
     fileprivate var endError: RequestError {
-        let reason = isInsideEvent ? "the response ended inside an event" : "the server has ended the events"
+        let reason =
+            isInsideEvent ? "the response ended in the middle of an event" : "the server ended the event stream"
         return RequestError(.connectionLost, phase: .receiving, reason: reason)
     }
 }

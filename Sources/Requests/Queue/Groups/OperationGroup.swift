@@ -173,7 +173,9 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     private func rejectLate(_ operation: Operation) {
-        operation.failOrCancel(with: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
+        operation.failOrCancel(
+            with: RequestError(.cancelled, phase: .waiting, reason: "its group has already finished")
+        )
         operation.runOnSeparateQueue()
     }
 

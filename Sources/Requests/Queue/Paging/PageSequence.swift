@@ -185,22 +185,25 @@ struct PageHistory {
             return nil
         case .address(let address):
             guard !address.isEmpty, let url = URL(reference: address, of: lastURL) else {
-                throw failure("the link “\(address.bareAddress.shortened())” to the next page is no web address", head)
+                throw failure(
+                    "the link “\(address.bareAddress.shortened())” to the next page isn't an http or https URL",
+                    head
+                )
             }
             guard visited.insert(Self.key(of: url)).inserted else {
-                throw failure("the link “\(url.redactedDescription)” leads to a page that was there before", head)
+                throw failure("the link “\(url.redactedDescription)” leads back to an earlier page", head)
             }
             originChange = max(originChange, OriginChange(from: firstOrigin, to: Origin(url)))
             return (request, .link(url, originChange))
         case .query(let item):
             guard visited.insert("\(item.value ?? "")".hashValue).inserted else {
-                throw failure("the parameter “\(item.name.shortened())” names a page that was there before", head)
+                throw failure("the parameter “\(item.name.shortened())” leads back to an earlier page", head)
             }
             return (request, .query(item))
         case .request(let next):
             visited.insert(request.identifier.hashValue)
             guard visited.insert(next.identifier.hashValue).inserted else {
-                throw failure("the request for the next page has the identifier of one that was there before", head)
+                throw failure("the request for the next page has the same identifier as an earlier one", head)
             }
             return (next, nil)
         }

@@ -41,7 +41,7 @@ extension HTTPBody {
             *,
             unavailable,
             message: """
-                write .value(x) for each value that isn't a literal: ["a": .value(x), "b": ["c": 1]]
+                use .value(x) for each value that isn't a literal: ["a": .value(x), "b": ["c": 1]]
                 """
         )
         public static func buildExpression(_ object: [String: Any?]) -> Content { .none }
@@ -51,7 +51,7 @@ extension HTTPBody {
             *,
             unavailable,
             message: """
-                write .value(x) for each value that isn't a literal: [["a": .value(x)], 1]
+                use .value(x) for each value that isn't a literal: [["a": .value(x)], 1]
                 """
         )
         public static func buildExpression(_ elements: [Any?]) -> Content { .none }
@@ -92,7 +92,7 @@ extension HTTPBody {
         public static func buildPartialBlock(accumulated nothing: Void, next other: Void) {}
 
         /// Rejects a second value.
-        @available(*, unavailable, message: "a request has one content; put the values into one")
+        @available(*, unavailable, message: "a request has only one body; combine the values")
         public static func buildPartialBlock(accumulated content: Content, next other: Content) -> Content { content }
 
         /// Supports an `if` without an `else`.

@@ -87,7 +87,7 @@ extension Download {
         func file(suggestedName: String, response: HTTPResponseHead) throws -> URL {
             let file = try choose(suggestedName, response)
             guard file.isFileURL, !file.hasDirectoryPath else {
-                throw FileError(.cannotWriteFile, file, "it isn't the URL of a file")
+                throw FileError(.cannotWriteFile, file, "not a file URL")
             }
             return file
         }

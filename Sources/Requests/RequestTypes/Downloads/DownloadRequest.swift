@@ -139,7 +139,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         if let download = download.withLock({ $0 }) { return download }
         guard result == nil else { throw RequestError(.cancelled, phase: .building) }
         guard !request.resumesAutomatically || request.downloadDestination.fixedFile != nil else {
-            let reason = "only a download to a destination of the kind `file` can resume automatically"
+            let reason = "only a download to a `file` destination can resume automatically"
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
         let kind: PartialDownload.Kind =

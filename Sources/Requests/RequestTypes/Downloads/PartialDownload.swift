@@ -219,7 +219,7 @@ final class PartialDownload: Sendable {
             guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
                 discardFile()
-                let reason = "the file “\(target.lastPathComponent.shortened())” has another digest than expected"
+                let reason = "the digest of the file “\(target.lastPathComponent.shortened())” isn't the expected one"
                 throw RequestError(.digestMismatch, phase: .validating, reason: reason)
             }
         }
@@ -307,7 +307,7 @@ private final class FileReceiver: ContentReceiver {
     func receive(_ data: Data) throws {
         guard let file, let limit else { return }
         guard Int64(data.count) <= Int64(limit) - file.length else {
-            throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes")
+            throw RequestError(.bodyTooLarge, phase: .receiving, reason: "the content exceeds \(limit) bytes")
         }
         do { try file.append(data) } catch { throw RequestError(error) }
     }

@@ -34,23 +34,23 @@ struct ResumeMachine: Sendable {
         /// The response is for another version of the file.
         case changed = "the file changed on the server"
         /// The complete file has a different length than before.
-        case resized = "the file has another length than before"
+        case resized = "the length of the file changed on the server"
         /// The response's range doesn't continue the file.
-        case wrongRange = "the server sent another part than it was asked for"
+        case wrongRange = "the server sent a different range than requested"
         /// The response doesn't state its range.
-        case noRange = "the server doesn't say which part it sent"
+        case noRange = "the response has no valid Content-Range"
         /// The response contains multiple ranges.
-        case multipleRanges = "the server sent several parts"
+        case multipleRanges = "the server sent several ranges"
         /// The response is encoded, so its range doesn't refer to positions in the file.
-        case encoded = "the server sent a part of the encoded file"
+        case encoded = "the server sent a range of the encoded file"
         /// The response is partial, although the entire file was requested.
-        case unrequestedPart = "the server sent a part where it was asked for the whole"
+        case unrequestedPart = "the server sent a range, although none was requested"
         /// The connection ended too early; the download can be resumed.
-        case truncated = "the file isn't whole"
+        case truncated = "the file is incomplete"
         /// The response has more bytes than the server announced, so none of them can be trusted.
         case excess = "the file is too long"
         /// The server sends parts so small that the download would never end; it can be resumed later.
-        case partsTooSmall = "the server gives too little at a time"
+        case partsTooSmall = "the server sends only very small ranges"
 
         /// The error of a download that fails for this reason.
         var error: RequestError {

@@ -159,7 +159,7 @@ extension RequestError {
         do {
             return .success(try decode())
         } catch {
-            let reason = "the value is of type \(type)"
+            let reason = "can't decode \(type)"
             return .failure(RequestError(.decoding, phase: .decoding, reason: reason, underlying: error))
         }
     }

@@ -134,6 +134,6 @@ final class ElementReader<Parser: StreamParser>: Sendable {
 
 extension ResponseStream {
     /// Unavailable, because the stream itself is the sequence of its chunks.
-    @available(*, unavailable, message: "the stream is the sequence: for try await chunk in stream")
+    @available(*, unavailable, message: "iterate over the stream itself: for try await chunk in stream")
     public var bytes: ResponseStream { self }
 }

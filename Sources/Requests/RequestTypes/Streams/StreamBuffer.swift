@@ -52,7 +52,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         guard let (waiter, portion) = waiting else {
             // A single chunk may be of any size.
             guard size == 0 || size + data.count <= limit + max(limit, Self.maximumOverrun) else {
-                let reason = "more than \(size) bytes wait to be consumed"
+                let reason = "more than \(size) bytes are waiting to be consumed"
                 throw RequestError(.bufferFull, phase: .receiving, reason: reason)
             }
             enqueue(data)
@@ -162,7 +162,7 @@ extension RequestError {
     }
 
     fileprivate static var consumedStream: RequestError {
-        let reason = "another loop consumes the stream, or has consumed it, and its content isn't kept"
+        let reason = "another loop is consuming the stream, or has consumed it, and the content isn't kept"
         return RequestError(.alreadyConsumed, phase: .receiving, reason: reason)
     }
 }

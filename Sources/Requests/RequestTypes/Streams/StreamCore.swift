@@ -48,7 +48,7 @@ final class StreamCore: ContentReceiver {
         let delivery = try state.withLock { state throws(RequestError) in
             state.count += Int64(data.count)
             guard state.count <= maximum else {
-                throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(maximum) bytes")
+                throw RequestError(.bodyTooLarge, phase: .receiving, reason: "the content exceeds \(maximum) bytes")
             }
             return try state.buffer.put(data)
         }

@@ -81,7 +81,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
 
     func refusalReason(of status: HTTPStatus) -> String? {
         guard successfulStatusCodes.contains(status.code) else { return nil }
-        return "\(Owner.Connection.title) needs \(HTTPStatus.switchingProtocols)"
+        return "\(Owner.Connection.title) requires \(HTTPStatus.switchingProtocols)"
     }
 
     func makeRequest() async throws -> HTTPRequest {

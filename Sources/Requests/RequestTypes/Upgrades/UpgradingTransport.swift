@@ -96,9 +96,9 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
         func has(_ name: HTTPField.Name, _ token: String) -> Bool {
             FieldScanner.members(of: head[values: name]).contains { $0.equalsIgnoringASCIICase(token) }
         }
-        guard !head.isHTTP10 else { return "the server answers with HTTP/1.0, which has no upgrades" }
+        guard !head.isHTTP10 else { return "the server responded with HTTP/1.0, which doesn't support upgrades" }
         guard has(.upgrade, Connection.upgradeToken), has(.connection, "Upgrade") else {
-            return "the server has switched to a protocol other than \(Connection.upgradeToken)"
+            return "the server switched to a protocol other than \(Connection.upgradeToken)"
         }
         return Connection.flaw(in: head, to: headers)
     }

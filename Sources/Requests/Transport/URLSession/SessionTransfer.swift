@@ -157,7 +157,7 @@ extension URLSession {
         var urlRequest = try self.urlRequest(for: request)
         guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
         guard request.method != .get, request.method != .head else {
-            let reason = "URLSession sends no body with \(request.method)"
+            let reason = "a URLSession can't send a body with \(request.method)"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         switch request.body.content {
@@ -196,7 +196,8 @@ extension URLSession {
         urlRequest.httpShouldHandleCookies = mayHandleCookies && configuration.httpCookieStorage != nil
         #endif
         guard !request.headers.contains(.proxyAuthorization) else {
-            let reason = "a URLSession would send Proxy-Authorization to the origin; its configuration knows the proxy"
+            let reason =
+                "a URLSession would send Proxy-Authorization to the origin; configure the proxy in its configuration"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         for field in request.headers where urlRequest.value(forHTTPHeaderField: field.name.rawValue) == nil {
@@ -308,7 +309,7 @@ struct SessionTransferState {
         }
         guard phase == .awaitingHead else { return [.end(nil)] }
         guard let head else {
-            return [.end(RequestError(.badResponse, phase: .receiving, reason: "the response isn't one of HTTP"))]
+            return [.end(RequestError(.badResponse, phase: .receiving, reason: "the response isn't an HTTP response"))]
         }
         return [.head(head), .end(nil)]
     }

@@ -24,7 +24,7 @@ final class SessionTrust: Sendable {
     /// - Throws: A ``RequestError`` if the client's certificate can't be used.
     init(_ rules: HostTrust) throws(RequestError) {
         guard !rules.requiresStaple else {
-            let reason = "a URLSession can't ask for a stapled status"
+            let reason = "a URLSession can't request a stapled OCSP response"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         self.rules = rules
@@ -117,13 +117,13 @@ extension TrustPolicy.ClientIdentity {
     ///   keychain, or with the code `untrusted` if the container can't be opened.
     func makeCredential() throws(RequestError) -> URLCredential {
         guard case .pkcs12(let container) = content else {
-            throw Self.unsupported("a URLSession takes a client certificate as PKCS#12 only")
+            throw Self.unsupported("a URLSession accepts a client certificate only as PKCS#12")
         }
         var options: [String: Any] = [kSecImportExportPassphrase as String: password ?? ""]
         #if os(macOS)
         // Without this option, the key would be stored permanently in the user's keychain.
         guard #available(macOS 15, *) else {
-            throw Self.unsupported("a client certificate that leaves the keychain alone needs macOS 15")
+            throw Self.unsupported("using a client certificate without storing it in the keychain requires macOS 15")
         }
         options[kSecImportToMemoryOnly as String] = true
         #endif

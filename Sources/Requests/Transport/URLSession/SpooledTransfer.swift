@@ -91,7 +91,7 @@ final class SpooledTransfer: TransferHandle {
         var chunks = body.makeAsyncIterator()
         while true {
             let timer = DelayedAction(after: timeout, on: ContinuousClock()) { [self] in
-                let reason = "the body of the request gave no bytes"
+                let reason = "the request body provided no data"
                 end(RequestError(.timedOut, phase: .sending, reason: reason, underlying: URLError(.timedOut)))
             }
             defer { timer.cancel() }
@@ -131,7 +131,7 @@ private final class SpoolFile: Sendable {
             var offset = 0
             return PolledStream { [self] buffer in
                 let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
-                guard count >= 0 else { throw FileError(.cannotReadFile, folder, "its descriptor can't be read") }
+                guard count >= 0 else { throw FileError(.cannotReadFile, folder, "its file descriptor can't be read") }
                 offset += count
                 return count
             } releasing: {

@@ -65,7 +65,7 @@ import Testing
 
         #expect(sent?.code == .encoding && received?.code == .encoding)
         let reason = sent.map { "\($0)" }
-        #expect(reason?.contains("the body has two members “name” in one object at “user”") == true)
+        #expect(reason?.contains("the body has two members named “name” in one object at “user”") == true)
         #expect(transport.requests.map(\.method) == [.get])
     }
 

@@ -43,7 +43,7 @@ import Testing
         let (lines, error) = await collect(stream.lines)
 
         #expect(lines == ["a", "b"] && error?.code == .bodyTooLarge && error?.phase == .receiving)
-        #expect(error?.reason == "one line of the stream is larger than 1048576 bytes")
+        #expect(error?.reason == "a single line of the stream exceeds 1048576 bytes")
     }
 
     @Test func secondLoopOverAStreamThatWasConsumedIsAnError() async throws {

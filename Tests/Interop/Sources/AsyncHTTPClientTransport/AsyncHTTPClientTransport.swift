@@ -273,7 +273,7 @@ extension HTTPClientRequest {
         case .file(let url):
             let values = try? url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
             guard values?.isRegularFile == true, let size = values?.fileSize, let stream = InputStream(url: url) else {
-                throw RequestError(.invalidRequest, phase: .building, reason: "the body isn't a file that can be read")
+                throw RequestError(.invalidRequest, phase: .building, reason: "the body isn't a readable file")
             }
             body = .pieces(BodyPieces(stream, Int64(size), exchange))
         case .stream(let stream):

@@ -10,7 +10,7 @@ import Testing
 /// The recipe follows the rules of a transport, except for events that its client doesn't expose.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AsyncHTTPClientTransportTests {
     private static let faults: [String: Comment] = [
-        "a head that drips is no silence": "the client tells nothing of a head before it is whole"
+        "a slow head doesn't time out while bytes arrive": "the client tells nothing of a head before it is whole"
     ]
 
     @Test(arguments: TransportConformance.checks)

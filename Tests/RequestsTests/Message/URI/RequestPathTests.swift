@@ -172,8 +172,8 @@ import Testing
         let mistakes: [(HTTPRequest.Path, String)] = [
             ("https://\(host)/users", "\\(raw:)"), ("https://api.example.com\(0)/users", "base URL"),
             ("users/\("..")", "would change the path"), ("\(base)/users", "interpolate a URL"),
-            (HTTPRequest.Path("users?page=2").appending([7]), "query"), ("../admin", "climbs"),
-            ("\(raw: "a/../b")", "climbs"),
+            (HTTPRequest.Path("users?page=2").appending([7]), "query"), ("../admin", "“..” segment"),
+            ("\(raw: "a/../b")", "“..” segment"),
         ]
 
         for (path, words) in mistakes {

@@ -30,7 +30,7 @@ import Testing
         var parser = JSONLinesParser(limit: 4)
 
         #expect(parser.feed("1\n12345\n2\n".utf8) == [Data("1".utf8)])
-        #expect(parser.failure?.reason == "one line of the stream is larger than 4 bytes")
+        #expect(parser.failure?.reason == "a single line of the stream exceeds 4 bytes")
         #expect(parser.feed("3\n".utf8) == [])
         #expect(parser.finish() == [])
     }

@@ -53,7 +53,7 @@ import Testing
             let found = parser.all(of: chunks).map { String(decoding: $0, as: UTF8.self) }
 
             #expect(found == whole)
-            #expect(parser.failure?.reason == "one line of the stream is larger than 3 bytes")
+            #expect(parser.failure?.reason == "a single line of the stream exceeds 3 bytes")
         }
     }
 

@@ -89,7 +89,7 @@ import Testing
             var parser = ServerSentEventParser(limit: 10)
 
             #expect(parser.all(of: chunks) == [ServerSentEvent(data: "12")])
-            #expect(parser.failure?.reason == "one event of the stream is larger than 10 bytes")
+            #expect(parser.failure?.reason == "a single event of the stream exceeds 10 bytes")
         }
     }
 

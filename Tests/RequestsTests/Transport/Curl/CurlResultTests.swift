@@ -90,7 +90,7 @@ import Testing
         let error = CurlResult(code: 35, text: text).error(phase: .sending)
 
         #expect(error?.code == .unsupported)
-        #expect(error?.reason?.contains("the server speaks only HTTP/2") == true)
+        #expect(error?.reason?.contains("the server supports only HTTP/2") == true)
     }
 
     @Test func everyCodeIsAnError() {

@@ -25,10 +25,10 @@ final class ContentDecoder {
         /// The failure as a sentence.
         var description: String {
             switch self {
-            case .malformed: "the content isn't in the coding that its Content-Encoding names"
-            case .truncated: "the content ends before its Content-Encoding does"
+            case .malformed: "the content doesn't match its Content-Encoding"
+            case .truncated: "the encoded content is truncated"
             case .tooManyCodings: "the Content-Encoding has more than \(ContentDecoder.maximumCodings) codings"
-            case .outOfMemory: "there is no memory to decode the content"
+            case .outOfMemory: "out of memory while decoding the content"
             }
         }
     }

@@ -30,13 +30,13 @@ struct ResponseFraming: Sendable, Hashable {
         var description: String {
             switch self {
             case .invalidStatus: "the status of the response isn't a number from 100 to 999"
-            case .invalidLength: "the Content-Length of the response isn't a length"
-            case .severalLengths: "the response has several values of Content-Length"
+            case .invalidLength: "the Content-Length of the response is invalid"
+            case .severalLengths: "the response has several different Content-Length values"
             case .lengthAndCoding: "the response has both a Content-Length and a Transfer-Encoding"
             case .unknownCoding: "the response has a Transfer-Encoding other than chunked"
             case .ambiguousField:
-                "the response has a space before the colon of a length or coding, or a line break in it"
-            case .unexpectedUpgrade: "the response changes the protocol, which the request didn't ask for"
+                "the response has a malformed Content-Length or Transfer-Encoding: a space before the colon, or a line break"
+            case .unexpectedUpgrade: "the response switches protocols, but the request didn't ask for an upgrade"
             }
         }
     }

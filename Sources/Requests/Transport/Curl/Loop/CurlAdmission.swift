@@ -264,7 +264,9 @@ struct CurlAdmission {
     ) -> Step? {
         if let addresses = addressOverride(for: destination) {
             guard !addresses.isEmpty, addresses.allSatisfy({ IPAddress($0) != nil }) else {
-                let failure = HostResolver.Failure(reason: "The configured addresses aren't addresses of IPv4 or IPv6")
+                let failure = HostResolver.Failure(
+                    reason: "the configured addresses aren't valid IPv4 or IPv6 addresses"
+                )
                 transfer.awaitedDestination = destination
                 return .fail(transfer, failure)
             }

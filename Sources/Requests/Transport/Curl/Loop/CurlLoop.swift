@@ -87,7 +87,7 @@ final class CurlLoop: @unchecked Sendable {
             do {
                 let transfer = try CurlTransfer(request, to: destination, handle, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
-                    let reason = "the transport was closed, or this process is a fork of the one that used it"
+                    let reason = "the transport was closed, or this process was forked after the transport was used"
                     throw RequestError(.closed, phase: .sending, reason: reason)
                 }
                 return transfer
@@ -110,7 +110,7 @@ final class CurlLoop: @unchecked Sendable {
         case .needsThread:
             let isOpen = inbox.openDescriptors()
             guard !isOpen || !startThread() else { return true }
-            let reason = isOpen ? "no thread can be started" : "no file descriptor is left"
+            let reason = isOpen ? "can't start a thread" : "out of file descriptors"
             let error = RequestError(.other, phase: .sending, reason: reason)
             for command in inbox.threadDidFailToStart() { command.fail(error) }
             return true
@@ -380,7 +380,7 @@ final class CurlLoop: @unchecked Sendable {
     private func resend(_ transfer: CurlTransfer, after code: Int32, in multi: CurlMulti) -> Bool {
         if connections.isOutOfDescriptors(with: code) {
             guard transfer.prepareUnsentRetry() else {
-                ccurl_handle_set_error(transfer.handle, "No file descriptor is left for a connection")
+                ccurl_handle_set_error(transfer.handle, "out of file descriptors for connections")
                 return false
             }
             connections.makeRoom(attempt: transfer.restarts)

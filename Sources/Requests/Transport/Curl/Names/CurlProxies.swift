@@ -46,7 +46,7 @@ struct CurlProxies: Sendable {
         /// - Throws: A ``RequestError`` if libcurl doesn't support the scheme.
         func validate() throws(RequestError) {
             guard !Self.schemes.contains(scheme) else { return }
-            let reason = "the scheme of the proxy has to be one of \(Self.schemes.sorted().joined(separator: ", "))"
+            let reason = "the scheme of the proxy must be one of \(Self.schemes.sorted().joined(separator: ", "))"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
     }

@@ -84,7 +84,7 @@ package final class HostResolver: Sendable {
         }
         guard !isStarted else { return }
         let queries = table.withLock { $0.removeFailedWorker() }
-        for query in queries { query.deliver(.failure(Failure(reason: "No thread can be started"))) }
+        for query in queries { query.deliver(.failure(Failure(reason: "can't start a thread"))) }
     }
 }
 
@@ -123,7 +123,7 @@ extension HostResolver {
         defer { if let list { freeaddrinfo(list) } }
         guard code == 0 else { return .failure(Failure(reason: String(cString: gai_strerror(code)))) }
         let addresses = sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap(text)
-        return addresses.isEmpty ? .failure(Failure(reason: "It has no usable address")) : .success(addresses)
+        return addresses.isEmpty ? .failure(Failure(reason: "it has no usable address")) : .success(addresses)
     }
 
     // A scoped address is excluded, because libcurl doesn't support its suffix with a percent sign.

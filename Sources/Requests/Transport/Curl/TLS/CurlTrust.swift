@@ -55,7 +55,7 @@ struct CurlTrust: Sendable {
     ) throws(RequestError) {
         self.host = host
         guard trust.identity == nil || features.supportsClientIdentities else {
-            let reason = "client certificates need libcurl 7.71.1 with OpenSSL"
+            let reason = "client certificates require libcurl 7.71.1 or later with OpenSSL"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         minimumVersion = trust.minimumVersion
@@ -66,7 +66,7 @@ struct CurlTrust: Sendable {
         // check the chain, or if only the server's own key counts.
         let checksChains = trust.needsChainCheck(with: features)
         guard checksChains || trust.evaluator == nil else {
-            let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
+            let reason = "an evaluator requires libcurl 7.80 or later with OpenSSL, and certificate verification"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         chainRules = checksChains ? trust : nil
@@ -250,7 +250,7 @@ enum CurlAuthorities: Sendable {
         var text = Data("The authorities of a trust policy \(poolKey)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
-                let reason = "the certificates of the system's authorities aren't found, to add others to them"
+                let reason = "the system's CA certificates weren't found, so no others can be added to them"
                 throw RequestError(.unsupported, phase: .sending, reason: reason)
             }
             text += system + Data("\n".utf8)
@@ -284,7 +284,7 @@ enum CurlAuthorities: Sendable {
             return file
         }
         guard file >= 0 else {
-            throw RequestError(.other, phase: .sending, reason: "there is no room for a file of certificates")
+            throw RequestError(.other, phase: .sending, reason: "can't create an in-memory file for the certificates")
         }
         return "/proc/self/fd/\(file)"
     }

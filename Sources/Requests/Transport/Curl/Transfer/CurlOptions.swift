@@ -130,7 +130,7 @@ struct CurlOptions: ~Copyable {
         /// - Throws: An error with the first option that this libcurl rejects, and the reason.
         func finish() throws(RequestError) {
             guard let firstFailure else { return }
-            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(firstFailure)")
+            throw RequestError(.unsupported, phase: .sending, reason: "this version of libcurl rejects \(firstFailure)")
         }
     }
 
@@ -138,7 +138,7 @@ struct CurlOptions: ~Copyable {
     private func prepare(_ handle: CurlHandle, for loop: CurlLoop) throws(RequestError) {
         let configuration = loop.configuration
         var options = Setter(handle.pointee.easy)
-        options.check(ccurl_handle_prepare(handle, loop.callbacks), "the options of every request")
+        options.check(ccurl_handle_prepare(handle, loop.callbacks), "the common options")
         if destination.isSecure {
             options.set(CCURL_BUFFERSIZE, Self.largeBuffer)
             options.set(CCURL_PIPEWAIT, 1)
@@ -157,7 +157,7 @@ struct CurlOptions: ~Copyable {
                     configuration.acceptsMissingCloseNotify,
                     !loop.proxies.mayUseTLS
                 ),
-                "the options of new connections"
+                "the options for new connections"
             )
         }
         // Clear the paths of certificate authorities where they aren't needed, because libcurl copies them for each
@@ -171,7 +171,7 @@ struct CurlOptions: ~Copyable {
         if let address = configuration.localAddress {
             // libcurl would look up a host name on the loop's thread, which would block all transfers.
             guard IPAddress(address.prefix { $0 != "%" }) != nil else {
-                let reason = "the local address of the transport isn't an address of IPv4 or IPv6"
+                let reason = "the transport's local address isn't a valid IPv4 or IPv6 address"
                 throw RequestError(.unsupported, phase: .sending, reason: reason)
             }
             // Without the prefix, libcurl might take the address for the name of a network interface.
@@ -256,7 +256,7 @@ struct CurlOptions: ~Copyable {
         }
         if fields.proxyLines != nil {
             let code = ccurl_easy_set_proxy_headers(options.easy, fields.proxyLines)
-            options.check(code, "the header fields of the proxy")
+            options.check(code, "the header fields for the proxy")
         }
         try options.finish()
     }
@@ -284,7 +284,7 @@ struct CurlOptions: ~Copyable {
     private func checkHeadSize() throws(RequestError) {
         let limit = destination.isSecure ? Self.maximumTLSHead : Self.maximumHead - contentCountInHead
         guard headSize > limit else { return }
-        let reason = "the head of the request has more than \(limit) bytes"
+        let reason = "the request head exceeds \(limit) bytes"
         throw RequestError(.invalidRequest, phase: .sending, reason: reason)
     }
 

@@ -34,7 +34,7 @@ struct CurlResult: Sendable, Hashable {
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
         if isTunnelRefused {
-            let reason = "the proxy makes no tunnel (curl \(code))"
+            let reason = "the proxy refused to open a tunnel (curl \(code))"
             return RequestError(.proxyRefused, phase: phase, reason: reason, underlying: urlError(.cannotConnectToHost))
         }
         if let trustFailure { return error(trustFailure, phase: phase) }
@@ -45,9 +45,9 @@ struct CurlResult: Sendable, Hashable {
 
     private var reasonPrefix: String {
         guard !lacksCommonProtocol else {
-            return "the server speaks only HTTP/2, for which the head of the request is too large, or which is off: "
+            return "the server supports only HTTP/2, which is disabled, or for which the request head is too large: "
         }
-        return code == 27 ? "a line of the head is larger than libcurl takes, or memory is short: " : ""
+        return code == 27 ? "a header line exceeds the limit of libcurl, or memory is exhausted: " : ""
     }
 
     /// Whether the proxy has refused to open a tunnel.

@@ -342,7 +342,7 @@ struct CurlTransferState: Sendable {
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else { return .end(truncatedHeadError) }
         guard mayEndWithConnection else {
-            let reason = "the connection ended without a close_notify, which alone tells that the content is complete"
+            let reason = "the connection was closed without a TLS close_notify, so the content may be incomplete"
             return .end(error(.connectionLost, .receiving, .networkConnectionLost, reason))
         }
         isComplete = !isTruncated
@@ -350,7 +350,8 @@ struct CurlTransferState: Sendable {
     }
 
     private var truncatedHeadError: RequestError {
-        error(.connectionLost, .receiving, .networkConnectionLost, "the connection ended in the middle of the head")
+        let reason = "the connection was closed in the middle of the response head"
+        return error(.connectionLost, .receiving, .networkConnectionLost, reason)
     }
 
     private func error(
@@ -369,12 +370,17 @@ struct CurlTransferState: Sendable {
         case .timedOut:
             return error(.timedOut, phase, .timedOut)
         case .connectTimedOut:
-            return error(.timedOut, phase, .timedOut, "no connection was made in time")
+            return error(.timedOut, phase, .timedOut, "no connection was established in time")
         case .headTooLarge:
-            let reason = "the head of the response is larger than the limit"
+            let reason = "the response head exceeds the limit"
             return error(.headTooLarge, .receiving, .dataLengthExceedsMaximum, reason)
         case .bodyTooLarge:
-            return error(.bodyTooLarge, .receiving, .dataLengthExceedsMaximum, "more than \(limits.body) bytes")
+            return error(
+                .bodyTooLarge,
+                .receiving,
+                .dataLengthExceedsMaximum,
+                "the content exceeds \(limits.body) bytes"
+            )
         case .badContent(let failure):
             return error(.badResponse, .receiving, .cannotDecodeContentData, "\(failure)")
         case .badFraming(let flaw):
@@ -382,23 +388,24 @@ struct CurlTransferState: Sendable {
         case .bodyFailed:
             return RequestError(.invalidRequest, phase: .sending, underlying: HTTPBody.Stream.wrongLength)
         case .bodyStalled:
-            return error(.timedOut, .sending, .timedOut, "the body of the request gave no bytes")
+            return error(.timedOut, .sending, .timedOut, "the request body provided no data")
         case .peerEnded where headLines > 0:
             return truncatedHeadError
         case .peerEnded where phase == .receiving:
-            return error(.connectionLost, phase, .networkConnectionLost, "the connection ended before the response did")
+            let reason = "the connection was closed before the response was complete"
+            return error(.connectionLost, phase, .networkConnectionLost, reason)
         case .unsafeResend, .peerEnded:
-            let reason = "the connection was closed before a response came"
+            let reason = "the connection was closed before a response arrived"
             return error(.connectionLost, phase, .networkConnectionLost, reason)
         case .flooded:
-            let reason = "the server sends without end, but no content"
+            let reason = "the server keeps sending data, but no content"
             return error(.badResponse, phase, .badServerResponse, reason)
         case .untrusted(let trustFailure):
             return RequestError(trustFailure, phase: .sending)
         case .transportClosed:
             return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
         case .processEnds:
-            return RequestError(.closed, phase: phase, reason: "the process ends")
+            return RequestError(.closed, phase: phase, reason: "the process is exiting")
         }
     }
 
