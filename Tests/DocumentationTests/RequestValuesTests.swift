@@ -98,7 +98,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
 
         let entries = Get<[Entry]>("users/\(name)/entries?sort=date")  // `name` can't choose another path
         let export = Download("exports/\(name).zip", to: .directory(exports))
-        let next = Get<[Entry]>(link)  // a URL that a server gave
+        let next = Get<[Entry]>(link)  // a URL from a server
 
         let refused = await #expect(throws: RequestError.self) { try await client.fetch(entries) }
         await #expect(throws: RequestError.self) { try await client.fetch(export) }

@@ -31,7 +31,7 @@ enum DefiningRequests {
     static func addresses(_ name: String, _ exports: URL, _ link: URL) {
         let entries = Get<[Entry]>("users/\(name)/entries?sort=date")  // `name` can't choose another path
         let export = Download("exports/\(name).zip", to: .directory(exports))
-        let next = Get<[Entry]>(link)  // a URL that a server gave
+        let next = Get<[Entry]>(link)  // a URL from a server
         show(entries, export, next)
     }
 

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-// What the API sends and takes, as JSON like {"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}.
+// The models of the API, in JSON such as {"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}.
 nonisolated struct Dish: Codable, Sendable {
     var displayName: String
     var addedAt: Date
@@ -25,14 +25,14 @@ nonisolated struct Session: Decodable, Sendable {
     var refreshToken: String
 }
 
-/// What the API answers with when it refuses something.
+/// The error that the API returns when it rejects a request.
 nonisolated struct Refusal: Error, Decodable {
     var message: String
 }
 
 struct NotLoggedIn: Error {}
 
-/// Shows the session to the server, and gets a new one when it has expired.
+/// Adds the session to requests, and refreshes it when it has expired.
 struct SessionAuthenticator: Authenticator {
     func apply(_ session: Session, to request: inout HTTPRequest) {
         request.headers.set(.authorization(.bearer(session.accessToken)))
@@ -45,7 +45,7 @@ struct SessionAuthenticator: Authenticator {
     }
 }
 
-/// The API, with a session or without.
+/// The API, with or without a session.
 struct Cookbook: Sendable {
     let client: HTTPClient
     private let sessions = AuthenticationInterceptor(SessionAuthenticator())
@@ -71,7 +71,7 @@ struct Cookbook: Sendable {
     }
 
     func logIn(_ login: Login) async throws(RequestError) {
-        // Past the credentials: it is the login that brings them.
+        // Sent without a token: the login returns the first one.
         let session = try await client.fetch(Post<Session>("session").body { login }.unauthenticated())
         sessions.setCredential(session)
     }
@@ -89,7 +89,7 @@ struct Cookbook: Sendable {
     }
 }
 
-/// Logs in, looks something up, and says what it found.
+/// Logs in, looks up a dish, and returns its name or an error message.
 func lookUp(_ name: String, in book: Cookbook, as login: Login) async -> String {
     do throws(RequestError) {
         try await book.logIn(login)
