@@ -19,7 +19,7 @@ final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
         (self.client, self.folder) = (client, folder)
     }
 
-    /// Creates the session; call it at each launch, so that transfers of the last one find their delegate.
+    /// Creates the session. Call this at each launch, so that earlier transfers find their delegate.
     func makeSession() -> URLSession {
         let configuration = URLSessionConfiguration.background(withIdentifier: "com.example.films")
         return URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
@@ -41,13 +41,13 @@ final class BackgroundTransfers: NSObject, URLSessionDownloadDelegate {
     }
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
-        // A 404 arrives here, too: only the client checks the status.
+        // A 404 arrives here too, because only the client validates the status.
         guard (downloadTask.response as? HTTPURLResponse)?.statusCode == 200 else { return }
         try? FileManager.default.moveItem(at: location, to: folder.appendingPathComponent("film.mov"))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        // The folder of an app moves with an update.
+        // An update may move the app's folder.
         guard let content = task.taskDescription else { return }
         try? FileManager.default.removeItem(at: folder.appendingPathComponent(content))
     }

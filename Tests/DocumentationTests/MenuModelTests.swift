@@ -48,7 +48,7 @@ final class MenuModel {
         let menu = StubResponse.json(["dishes": [["name": .value(dish), "price": 7]], "note": nil])
         stubber.stub(.get, "/menu").respond(with: menu.held(by: gate))
         async let loading: Void = model.load()
-        try await stubber.awaitRequest()  // it has arrived, and isn't answered
+        try await stubber.awaitRequest()  // it has arrived, but has no response yet
         #expect(model.state == .loading)
         gate.open()
         await loading

@@ -48,19 +48,19 @@ import Testing
         }
 
         func save(_ note: Note) async throws {
-            // Before `add`, since the entry may be sent and marked as saved before it returns.
+            // First, because the entry may be sent and marked as saved before `add` returns.
             notes[note.id] = note
             try await outbox?.add(SaveNote(note: note), in: "notes/\(note.id)")
         }
 
         func delete(_ id: Int) async throws {
-            // Changes that weren't sent don't matter any more.
+            // Unsent changes no longer matter.
             try await outbox?.removeAll(in: "notes/\(id)")
             try await outbox?.add(DeleteNote(id: id), in: "notes/\(id)")
             notes[id] = nil
         }
 
-        /// The changes that the server has refused, for a list with the buttons “Try again” and “Discard”.
+        /// The changes that the server has rejected, for a list with the buttons “Try again” and “Discard”.
         var refused: [Outbox.Entry] { outbox?.entries.filter { $0.state == .parked(.refused) } ?? [] }
 
         func tryAgain(_ id: UUID) async throws { try await outbox?.retry(id) }

@@ -281,7 +281,7 @@ struct OAuthAuthenticator: Authenticator {
             .follow().modifying { request, _ in
                 var request = request
                 request.headers["X-Hop"] = "1"
-                return request  // nil stops here
+                return request  // nil stops the redirect
             }
         )
 

@@ -10,7 +10,7 @@ struct RecipeTests {
     struct Recipe: Decodable { let name: String }
     let api = URL(string: "https://api.example.com")!
 
-    @Test func decodesTheRecipe() async throws {  // a closure in place of the network
+    @Test func decodesTheRecipe() async throws {  // a closure instead of the network
         let transport = InMemoryTransport { _ in .json(["name": "Pancakes"]) }
         let client = HTTPClient(baseURL: api, transport: transport)
         #expect(try await client.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")

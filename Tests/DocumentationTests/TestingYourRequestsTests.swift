@@ -218,7 +218,7 @@ import XCTest
         let gate = Gate()
         let server = try MockServer { _ in .json(["name": "Soup"]).held(by: gate) }
         let operation = HTTPClient(baseURL: server.url).addRequest(Get<Menu>("menu"))
-        try await server.awaitRequest()  // it has arrived, and isn't answered
+        try await server.awaitRequest()  // it has arrived, but has no response yet
         #expect(operation.isExecuting)
         gate.open()
         #expect(try await operation.value().name == "Soup")

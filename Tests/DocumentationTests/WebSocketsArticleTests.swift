@@ -101,7 +101,7 @@ import Testing
                 for try await message in socket.messages {
                     isReceiving = true
                     try await receive(message)
-                    // Only now: a message that wasn't received must come again.
+                    // Only after `receive`, because a message that it hasn't processed must be sent again.
                     (failures, last, isReceiving) = (0, message.text ?? last, false)
                 }
                 switch socket.closeCode {
