@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The files of a cache: who can read them, what damages them, and how much room they take.
+/// The files of a cache: their permissions, corruption and disk space.
 @Suite(.bounded) struct CacheDirectoryTests {
     private static let block = 4096
     private let folder: TemporaryFolder
@@ -37,7 +37,7 @@ import Testing
 
     private var files: [URL] { TemporaryFolder.files(in: directory) }
 
-    /// Loads a response, and returns its file.
+    /// Loads a response and returns its file.
     private func file(_ number: Int = 1, of trial: CacheTrial) async throws -> URL {
         let former = Set(files.map(\.lastPathComponent))
         await trial.load(for: Self.get(number))
@@ -50,14 +50,14 @@ import Testing
 
     // MARK: Content
 
-    @Test func onlyTheOwnerCanReadTheFiles() async throws {
+    @Test func cacheFilesAreReadableOnlyByOwner() async throws {
         let file = try await file(of: trial())
 
         #expect(try permissions(of: directory) == 0o700 && permissions(of: file) == 0o600)
         #expect(files.count == 1)
     }
 
-    @Test func nameAndContentOfAFileShowNoSecretAndNoAddress() async throws {
+    @Test func filesRevealNeitherSecretsNorURLs() async throws {
         let url = try #require(URL(string: "https://api.example.com/hunter2?token=hunter2"))
         let trial = try trial()
         let headers: HTTPHeaders = [.authorization: "Bearer hunter2", .cookie: "a=hunter2", .acceptLanguage: "hunter2"]
@@ -84,7 +84,7 @@ import Testing
             ([.vary: "Accept, Accept-Language"], 200, "content"),
         ] as [(HTTPHeaders, HTTPStatus, String)]
     )
-    func laterRunFindsTheStoredResponse(headers: HTTPHeaders, status: HTTPStatus, text: String) async throws {
+    func storedResponseSurvivesRestart(headers: HTTPHeaders, status: HTTPStatus, text: String) async throws {
         let first = try trial()
         await first.send(Self.get(1), .status(status, headers: headers, body: Data(text.utf8)), delay: 0.25)
         let second = try trial()
@@ -100,7 +100,7 @@ import Testing
         #expect(second.cache.diskSize == files.count * Self.block)
     }
 
-    @Test func recordReadFromAFileIsFoundInMemoryAgain() async throws {
+    @Test func diskEntryIsPromotedToMemory() async throws {
         let file = try await file(of: trial())
         let trial = try trial(memoryLimit: 1 << 20)
         #expect(await stored(1, in: trial) == "content")
@@ -111,7 +111,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func changeOfAResourceDoesNotListTheWholeCache() async throws {
+    @Test func invalidationDoesNotListWholeCache() async throws {
         let trial = try trial()
         for number in 1...3 { await trial.load(for: Self.get(number)) }
         let watch = try #require(DirectoryWatch(directory))
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: Damage
 
-    @Test func damagedFileIsAMissAndIsRemoved() async throws {
+    @Test func corruptFileIsAMissAndIsDeleted() async throws {
         let trial = try trial()
         let file = try await file(of: trial)
         let bytes = try Data(contentsOf: file)
@@ -151,7 +151,7 @@ import Testing
         #expect(await stored(1, in: trial) == "content")
     }
 
-    /// Writes a file, whose folder may have been removed with the former one.
+    /// Writes a file. Its folder may have been removed with the previous file.
     private func write(_ bytes: Data, to file: URL) throws {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(),
@@ -160,7 +160,7 @@ import Testing
         try bytes.write(to: file)
     }
 
-    @Test func fileUnderTheNameOfAnotherIsRemoved() async throws {
+    @Test func misnamedFileIsDeleted() async throws {
         let trial = try trial()
         let (first, second) = (try await file(1, of: trial), try await file(2, of: trial))
         try FileManager.default.removeItem(at: second)
@@ -170,7 +170,7 @@ import Testing
         #expect(files.isEmpty)
     }
 
-    @Test func linkIsRemovedAndItsTargetIsLeftAlone() async throws {
+    @Test func symlinkIsDeletedButItsTargetIsKept() async throws {
         let trial = try trial()
         let (file, target) = (try await file(of: trial), folder.file("target"))
         try FileManager.default.moveItem(at: file, to: target)
@@ -182,7 +182,7 @@ import Testing
         #expect(try Data(contentsOf: target) == bytes)
     }
 
-    @Test func linkIsReplacedAndNotWrittenThrough() async throws {
+    @Test func symlinkIsReplacedNotFollowed() async throws {
         let trial = try trial(memoryLimit: 1 << 20)
         let (file, target) = (try await file(of: trial), folder.file("target"))
         try FileManager.default.removeItem(at: file)
@@ -199,7 +199,7 @@ import Testing
         #expect(modified != CacheSample.start)
     }
 
-    @Test func pipeDoesNotBlock() async throws {
+    @Test func namedPipeDoesNotBlockRead() async throws {
         let trial = try trial()
         let file = try await file(of: trial)
         try FileManager.default.removeItem(at: file)
@@ -209,7 +209,7 @@ import Testing
         #expect(files.isEmpty)
     }
 
-    @Test func directoryInPlaceOfAFileIsAMiss() async throws {
+    @Test func directoryAtFilePathIsAMiss() async throws {
         let trial = try trial()
         let file = try await file(of: trial)
         try FileManager.default.removeItem(at: file)
@@ -222,7 +222,7 @@ import Testing
         #expect(files.isEmpty && FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func directoryThatWasDeletedIsMadeAgain() async throws {
+    @Test func deletedDirectoryIsRecreated() async throws {
         let trial = try trial()
         try FileManager.default.removeItem(at: directory)
         #expect(await stored(1, in: trial) == nil)
@@ -234,7 +234,7 @@ import Testing
         #expect(try permissions(of: directory) == 0o700)
     }
 
-    @Test func foreignFilesAreLeftAlone() async throws {
+    @Test func unrelatedFilesAreKept() async throws {
         let trial = try trial(blocks: 16)
         let file = try await file(of: trial)
         let name = file.deletingPathExtension().lastPathComponent
@@ -257,7 +257,7 @@ import Testing
 
     // MARK: Size
 
-    @Test func leastRecentlyUsedFilesAreRemovedFirst() async throws {
+    @Test func leastRecentlyUsedFilesAreEvictedFirst() async throws {
         let trial = try trial(blocks: 16)
         for number in 0..<16 {
             await trial.load(for: Self.get(number))
@@ -269,14 +269,14 @@ import Testing
 
         await trial.load(for: Self.get(16))
 
-        // Room is made for an eighth of the limit.
+        // Eviction frees an eighth of the limit.
         #expect(trial.cache.diskSize == 15 * Self.block)
         var left: [Int] = []
         for number in 0...16 where await stored(number, in: trial) != nil { left.append(number) }
         #expect(left == [0] + Array(3...16))
     }
 
-    @Test func roomIsMadeForALargeFile() async throws {
+    @Test func largeFileEvictsOlderFiles() async throws {
         let trial = try trial(blocks: 16)
         for number in 0..<16 { await trial.load(for: Self.get(number)) }
 
@@ -287,19 +287,19 @@ import Testing
     }
 
     @Test(arguments: [(-5, 0, false), (0, 0, false), (16, 3, true), (16, 4, false)])
-    func fileMayTakeAQuarterOfTheLimit(limit: Int, blocks: Int, isStored: Bool) async throws {
+    func fileMayUseUpToQuarterOfLimit(limit: Int, blocks: Int, isStored: Bool) async throws {
         let trial = try trial(blocks: limit)
         await trial.load(for: Self.get(1))
 
-        // With its head, the response takes one block more.
+        // The head of the response needs one more block.
         let text = StubResponse.text(String(repeating: "x", count: blocks * Self.block))
         await trial.send(Self.get(1).cachePolicy(.reloadIgnoringLocalCacheData), text)
 
-        // The one before it is outdated in any case.
+        // The previous response is outdated in any case.
         #expect(trial.cache.diskSize == (isStored ? (blocks + 1) * Self.block : 0))
     }
 
-    @Test func fullDirectoryOfAnEarlierRunCounts() async throws {
+    @Test func filesOfEarlierRunCountTowardsLimit() async throws {
         for number in 0..<16 { await (try trial(blocks: 16)).load(for: Self.get(number)) }
 
         await (try trial(blocks: 16)).load(for: Self.get(16))
@@ -307,7 +307,7 @@ import Testing
         #expect(files.count == 15)
     }
 
-    @Test func eachFurtherCacheExceedsTheLimitByAnEighthAtMost() async throws {
+    @Test func secondCacheExceedsLimitByAtMostAnEighth() async throws {
         let trials = try [trial(blocks: 32), trial(blocks: 32)]
         for number in 0..<100 {
             await trials[number % 2].load(for: Self.get(number))
@@ -317,7 +317,7 @@ import Testing
         #expect(files.count >= 24)
     }
 
-    @Test func filesOfACrashedWriterAreRemoved() async throws {
+    @Test func stalePartialFilesAreDeleted() async throws {
         let trial = try trial()
         let file = try await file(of: trial)
         let names = [3601.0, 3599].map { (".\(file.lastPathComponent).\(UUID()).partial", $0) }
@@ -328,13 +328,13 @@ import Testing
             try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
         }
 
-        // The first file of a run looks at the directory.
+        // The first write of a run scans the directory.
         await (try self.trial()).load(for: Self.get(2))
 
         #expect(files.filter { $0.pathExtension == "partial" }.map(\.lastPathComponent) == [names[1].0])
     }
 
-    @Test func addressIsRemovedForAllItsUsers() async throws {
+    @Test func removalAppliesToAllUsersOfURL() async throws {
         let trial = try trial()
         let users: [HTTPHeaders] = [[], [.authorization: "Bearer a"], [.cookie: "b=1"]]
         for user in users { await trial.load(for: CacheSample.get(user)) }
@@ -358,7 +358,7 @@ private final class DirectoryWatch {
 
     deinit { close(descriptor) }
 
-    /// The number of listings since the last look; those of folders in the directory, whose events have a name, don't count.
+    /// The number of listings since the last call. Listings of subfolders, whose events have a name, don't count.
     var listings: Int {
         var (bytes, count) = ([UInt8](repeating: 0, count: 65_536), 0)
         let end = read(descriptor, &bytes, bytes.count)

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The header fields by which a cache tells users and variants apart, whatever they are called.
+/// The header fields by which a cache distinguishes users and variants, whatever their names are.
 @Suite(.bounded) struct CacheFieldTests {
     /// A server whose responses are fresh for an hour, without `Vary`, and numbered.
     private let server: InMemoryTransport = {
@@ -36,7 +36,7 @@ import Testing
     ]
 
     @Test(arguments: identifying, ["request", "client", "interceptor"])
-    func aResponseIsNeverThatOfAnotherFieldValue(_ name: HTTPField.Name, setBy source: String) async throws {
+    func identifyingFieldValuesDoNotShareResponse(_ name: HTTPField.Name, setBy source: String) async throws {
         let cache = ResponseCache()
         var texts: [String] = []
         for user in ["ada", "bob", "ada"] {
@@ -53,9 +53,9 @@ import Testing
         #expect(texts == ["1", "2", "1"])
     }
 
-    /// The names that public APIs use for credentials, users, and settings of their own.
+    /// The names that public APIs use for credentials, users and their own settings.
     @Test(arguments: FieldSample.fields.filter { $0.kind != .harmless })
-    func noAPIsFieldSharesAResponse(_ sample: FieldSample) async throws {
+    func knownAPIFieldsDoNotShareResponse(_ sample: FieldSample) async throws {
         let (client, name) = (client(ResponseCache()), HTTPField.Name(sample.name))
         let texts = [
             try await get(client, [name: "ada=1"]), try await get(client, [name: "bob=1"]),
@@ -70,8 +70,8 @@ import Testing
         "X-Correlation-ID", "Idempotency-Key", "Pragma",
     ]
 
-    /// An ordinary client: a token that stays, and fields that differ in each request.
-    @Test(arguments: harmless) func aHarmlessFieldCostsNoTransfer(_ name: HTTPField.Name) async throws {
+    /// A typical client: a constant token, and fields that differ in each request.
+    @Test(arguments: harmless) func harmlessFieldDoesNotSplitCacheEntries(_ name: HTTPField.Name) async throws {
         let client = client(ResponseCache())
         var texts: Set<String> = []
         for number in 1...5 {
@@ -81,8 +81,8 @@ import Testing
         #expect(texts == ["1"])
     }
 
-    /// A field that the program itself has declared to be a secret counts, whatever its name is.
-    @Test func aHarmlessFieldThatIsMarkedAsASecretCounts() async throws {
+    /// A field that the caller has marked as sensitive counts, whatever its name is.
+    @Test func harmlessFieldMarkedSensitiveSplitsEntries() async throws {
         let client = client(ResponseCache()).inheriting { $0.sensitiveHeaders = ["X-Request-ID"] }
 
         let texts = [
@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: [
         ResponseCache.Identity.automatic.ignoringHeaders(["Date", "dpop", "X-Amz-Date"]),
         .custom { $0.headers["X-Member"] ?? "" },
-    ]) func fieldsThatDifferInEachRequestCanBeIgnored(_ identity: ResponseCache.Identity) async throws {
+    ]) func perRequestFieldsCanBeIgnored(_ identity: ResponseCache.Identity) async throws {
         let client = client(ResponseCache(identity: identity))
         var texts: [String] = []
         for (number, member) in ["ada", "ada", "bob", "ada"].enumerated() {
@@ -112,14 +112,14 @@ import Testing
         return try ResponseCache(directory: folder, memoryLimit: 0, identity: identity)
     }
 
-    /// A field that differs in each request would otherwise fill the cache with responses that nobody asks for again.
+    /// A field that differs in each request would otherwise fill the cache with responses that are never used again.
     @Test(arguments: [false, true], ["Date", "DPoP", "X-Signature", "X-Tenant"] as [HTTPField.Name])
-    func anAddressKeepsEightVariantsAndTheOldestGoes(onDisk: Bool, _ name: HTTPField.Name) async throws {
+    func oldestOfMoreThanEightVariantsIsEvicted(onDisk: Bool, _ name: HTTPField.Name) async throws {
         let folder = TemporaryFolder()
         let cache = try makeCache(.automatic, onDisk ? folder.url : nil)
         let client = client(cache)
         for number in 1...20 {
-            // The first one stays in use.
+            // The first response remains in use.
             _ = try await get(client, [name: "1"])
             _ = try await get(client, [name: "\(number)"])
         }
@@ -130,7 +130,7 @@ import Testing
         #expect(try await get(client, [name: "2"]) == "21")
     }
 
-    @Test(arguments: [false, true]) func usersAreNotLimited(onDisk: Bool) async throws {
+    @Test(arguments: [false, true]) func numberOfUsersPerURLIsUnlimited(onDisk: Bool) async throws {
         let folder = TemporaryFolder()
         let identity = ResponseCache.Identity.automatic.identifyingUsers(byHeaders: ["X-API-Key"])
         let client = client(try makeCache(identity, onDisk ? folder.url : nil))
@@ -143,8 +143,8 @@ import Testing
         }
     }
 
-    /// The variants that the server names with `Vary` are its own affair.
-    @Test func variantsThatTheServerNamesAreNotLimited() async throws {
+    /// The server decides how many variants it declares with `Vary`.
+    @Test func varyVariantsAreNotLimited() async throws {
         let languages = InMemoryTransport { request in
             let headers: HTTPHeaders = [.cacheControl: "max-age=3600", .vary: "Accept-Language"]
             return .status(.ok, headers: headers, body: Data((request.headers[.acceptLanguage] ?? "").utf8))

@@ -56,8 +56,8 @@ import Testing
         return count
     }
 
-    /// The server keeps the value of the session, and knows the user by then.
-    @Test func cookieThatALoginKeepsIdentifiesItsUserFromThenOn() async throws {
+    /// The login keeps the value of the session cookie, which identifies the user from then on.
+    @Test func cookieKeptByLoginIdentifiesUser() async throws {
         let cache = ResponseCache(identity: .automatic)
 
         for user in ["A", "B"] {
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// The response of the login goes to a file.
-    @Test func cookieThatAStreamedLoginKeepsIdentifiesItsUserFromThenOn() async throws {
+    @Test func cookieKeptByStreamedLoginIdentifiesUser() async throws {
         let cache = ResponseCache(identity: .automatic)
 
         for user in ["A", "B"] {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func cookiesThatTheProgramSetsIdentifyUsers() async throws {
+    @Test func cookiesSetByCallerIdentifyUsers() async throws {
         let client = makeClient()
 
         for user in ["alice", "bob"] {
@@ -90,9 +90,9 @@ import Testing
         }
     }
 
-    /// Whatever the server calls the cookie, and however it sets it.
+    /// The name of the cookie doesn't matter, nor does the method of the request that sets it.
     @Test(arguments: ["v", "visits", "theme", "AWSALB", "csrftoken", "_ga", "_fbp", "lang"], [HTTPMethod.get, .post])
-    func eachCookieIdentifiesAUser(name: String, method: HTTPMethod) async throws {
+    func cookieWithAnyNameIdentifiesUser(name: String, method: HTTPMethod) async throws {
         let client = makeClient()
 
         for user in ["alice", "bob", "alice"] {
@@ -102,7 +102,7 @@ import Testing
         #expect(transport.requests.filter { $0.url.path == "/v1/fresh/me" }.count == 2)
     }
 
-    @Test func cookieThatIsSetAgainIdentifiesTheSameUser() async throws {
+    @Test func repeatedSetCookieKeepsIdentity() async throws {
         let client = makeClient()
 
         let count = try await transfers(of: client) { _ in
@@ -112,7 +112,7 @@ import Testing
         #expect(count == 4)
     }
 
-    @Test func ignoredCookiesDoNotCount() async throws {
+    @Test func ignoredCookiesDoNotIdentifyUsers() async throws {
         let client = makeClient(.cookies(ignoring: ["visits", "_ga"]))
         _ = try await get("login", setting: "v=alice", method: .post, from: client)
 
@@ -128,7 +128,7 @@ import Testing
 
     /// A name that only looks like an ignored one, and a cookie without a name.
     @Test(arguments: ["Visits=", "visits2=", "x_visits=", "=visits", "visits2", ""])
-    func ignoredNamesAreCompleteNames(beginning: String) async throws {
+    func ignoredCookieNamesMustMatchExactly(beginning: String) async throws {
         let client = makeClient(.cookies(ignoring: ["visits"]))
 
         for user in ["alice", "bob"] {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func responsesOfTheLastRunAreKnownInTheNext() async throws {
+    @Test func storedResponsesAreReusedAfterRestart() async throws {
         let (folder, jar) = (TemporaryFolder(), CookieJar())
         func makeClient() throws -> HTTPClient {
             let cache = try ResponseCache(directory: folder.url)
@@ -154,7 +154,7 @@ import Testing
         #expect(try await second.send(request).status == .ok)
     }
 
-    @Test func namedCookiesAreTheOnlyOnesThatCount() async throws {
+    @Test func onlyNamedCookiesIdentifyUsers() async throws {
         let client = makeClient(.cookies(named: ["who"]))
         _ = try await get("login", setting: "who=alice", method: .post, from: client)
 
@@ -167,7 +167,7 @@ import Testing
         #expect(try await get("fresh/1", from: client).contains("who=bob"))
     }
 
-    @Test func closureIdentifiesTheUser() async throws {
+    @Test func closureIdentifiesUser() async throws {
         let client = makeClient(.custom { $0.headers["X-User"] ?? "" })
         var answers: [String] = []
         for (user, token) in [("1", "a"), ("1", "b"), ("2", "c")] {

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Fields for caches with a quote that is left open, or is where none may be: whatever forbids something counts.
+/// Cache fields with an unterminated or misplaced quote: the most restrictive reading applies.
 @Suite(.bounded) struct CacheOpenQuoteTests {
     private let trial = CacheTrial()
 
@@ -26,7 +26,7 @@ import Testing
         [#"must-understand, x="a, no-store"#],
         ["max-age=60, no-store=1"], [#"max-age=60, no-store=""#], [#"max-age=60, no-store="x"#],
     ])
-    func aResponseThatNobodyMayStoreIsNotStored(lines: [String]) async {
+    func malformedNoStoreStillPreventsStoring(lines: [String]) async {
         await trial.load(fields(lines))
 
         #expect(!trial.isStored())
@@ -38,7 +38,7 @@ import Testing
         [#"x="a, max-age=60"#], ["max-age=abc"], [#"max-age="60"#], [#"max-age="60"1""#], ["max-age=60x"],
         ["max-age="], [#"x="a, immutable, max-age=60, stale-while-revalidate=600"#], ["max-age=abc, max-age=60"],
     ])
-    func aResponseThatMustBeValidatedIsNotUsed(lines: [String]) async {
+    func malformedNoCacheStillForcesRevalidation(lines: [String]) async {
         await trial.load(fields(lines) + [HTTPField(.eTag, "\"1\"")])
 
         let exchange = await trial.send()
@@ -51,7 +51,7 @@ import Testing
         [#"max-age=1, stale-if-error="600"#], ["max-age=1, stale-if-error=abc"],
         ["max-age=1, stale-if-error=600", #"x=""#, "must-revalidate"],
     ])
-    func noOldResponseHidesAFailureOfTheServer(lines: [String]) async {
+    func malformedStaleIfErrorDoesNotHideServerError(lines: [String]) async {
         await trial.load(fields(lines))
         trial.advance(by: 10)
 
@@ -64,7 +64,7 @@ import Testing
         [#"max-age=60, x="a, b""#], [#"max-age=60, x="a, no-store, max-age=0""#], [#"max-age=60, private="a"#],
         [#"max-age=60, x="open"#], ["max-age=60", #"x=""#], [#"max-age="60""#], [#"x="a\"", max-age=60"#],
     ])
-    func aResponseWithoutARestrictionIsUsed(lines: [String]) async {
+    func unrestrictedResponseIsReused(lines: [String]) async {
         await trial.load(fields(lines))
 
         let exchange = await trial.send()
@@ -76,13 +76,13 @@ import Testing
         [#"""#, "*"], [#""x, *"#], [#""x, Accept-Language"#], ["Accept", #"x", *"#], [#"x="a, Accept, y="b, Origin"#],
         [#"x"y, Accept"#],
     ])
-    func aResponseIsNotSharedIfItsVaryHidesAName(lines: [String]) async {
+    func responseWithMalformedVaryIsNotStored(lines: [String]) async {
         await trial.load(fields(lines, .vary) + [HTTPField(.cacheControl, "max-age=60")])
 
         #expect(!trial.isStored())
     }
 
-    @Test func aFieldOfTheConnectionIsNotStoredAfterAnOpenQuote() async throws {
+    @Test func malformedConnectionFieldIsStillRespected() async throws {
         let connection = fields([#"x=""#, "X-Hop"], .connection)
         await trial.load(connection + [HTTPField("X-Hop", "1"), HTTPField(.cacheControl, "max-age=60")])
 
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [#"max-stale="5"#, "max-stale=abc", #"x="a, max-stale"#])
-    func aRequestTakesNoStaleResponseByMistake(directive: String) async {
+    func malformedMaxStaleAcceptsNoStaleResponse(directive: String) async {
         await trial.load([.cacheControl: "max-age=1"])
         trial.advance(by: 100)
 
@@ -102,13 +102,13 @@ import Testing
     }
 
     @Test(arguments: [[#"x=""#, "no-store"], [#"x="a, no-store"#]])
-    func aRequestWhoseResponseMayNotBeStoredIsNotStored(lines: [String]) async {
+    func malformedRequestNoStorePreventsStoring(lines: [String]) async {
         await trial.load(for: CacheSample.get(fields(lines)))
 
         #expect(!trial.isStored())
     }
 
-    @Test func noUserGetsTheResponseOfAnotherAfterAnOpenQuote() async {
+    @Test func malformedCredentialsDoNotShareResponse() async {
         await trial.load(for: CacheSample.get([.authorization: #"Digest username="ada"#]))
 
         let exchange = await trial.send(CacheSample.get([.authorization: #"Digest username="bob"#]))
@@ -116,7 +116,7 @@ import Testing
         #expect(exchange.word == "miss")
     }
 
-    @Test func aReloadIsOneAfterAnOpenQuoteInPragma() async {
+    @Test func malformedPragmaNoCacheStillForcesReload() async {
         await trial.load()
 
         let exchange = await trial.send(CacheSample.get(fields([#"x=""#, "no-cache"], .pragma)))

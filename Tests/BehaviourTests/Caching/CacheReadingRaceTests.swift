@@ -15,7 +15,7 @@ import Testing
         case removalOfAll
     }
 
-    @Test(arguments: Change.allCases) func responseReadFromAFileDoesNotOutliveAChange(_ change: Change) async throws {
+    @Test(arguments: Change.allCases) func diskReadRacesInvalidation(_ change: Change) async throws {
         let folder = TemporaryFolder()
         // Large, so that the reader takes long enough.
         let old = StubResponse.text(String(repeating: "old", count: 20_000))

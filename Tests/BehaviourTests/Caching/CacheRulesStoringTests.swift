@@ -12,11 +12,11 @@ import Testing
     private let trial = CacheTrial()
 
     /// RFC 9111, 3; RFC 9110, 15.1; RFC 6585.
-    @Test func statusSaysWhetherAResponseIsStored() async {
+    @Test func statusDeterminesStorability() async {
         let always: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414]
         let never: Set = [206, 304, 401, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511]
         let lifetimes: [HTTPHeaders] = [[], [.cacheControl: "max-age=60"], [.expires: "0"]]
-        // The registered ones, and some that aren't.
+        // The registered statuses, and some unregistered ones.
         for code in 200..<600 where Scale.isWhole || code % 100 <= 32 || code % 100 >= 98 {
             for lifetime in lifetimes {
                 await trial.load(lifetime, status: HTTPStatus(code))
@@ -36,7 +36,7 @@ import Testing
             ([], [.cacheControl: "no-store, must-understand"], true),
             ([], [.cacheControl: "max-age=60, must-understand"], true),
             ([], [.cacheControl: "private"], true),
-            // A semicolon is invalid, and the stricter reading counts (RFC 9111, 4.2.1).
+            // A semicolon is invalid, so the stricter reading applies (RFC 9111, 4.2.1).
             ([], [.cacheControl: "private; no-store"], false),
             ([], [.cacheControl: "max-age=60; private"], true),
             ([], [.cacheControl: "private=\"set-cookie\""], true),
@@ -54,13 +54,13 @@ import Testing
             ([.range: "bytes=0-"], [.cacheControl: "max-age=60"], false),
         ] as [(HTTPHeaders, HTTPHeaders, Bool)]
     )
-    func bothSidesMayForbidStoring(request: HTTPHeaders, response: HTTPHeaders, isStored: Bool) async {
+    func requestOrResponseCanForbidStoring(request: HTTPHeaders, response: HTTPHeaders, isStored: Bool) async {
         await trial.load(response, for: CacheSample.get(request))
 
         #expect(trial.isStored() == isStored)
     }
 
-    @Test func unknownStatusThatMustBeUnderstoodIsNotStored() async {
+    @Test func mustUnderstandPreventsStoringUnknownStatus() async {
         await trial.load([.cacheControl: "max-age=60, must-understand"], status: 299)
 
         #expect(!trial.isStored())
@@ -74,13 +74,13 @@ import Testing
         ] as [(HTTPMethod, HTTPStatus, Bool)],
         [false, true]
     )
-    func unsafeMethodsInvalidate(
+    func unsafeMethodsInvalidateStoredResponse(
         _ row: (method: HTTPMethod, status: HTTPStatus, invalidates: Bool),
         isStreamed: Bool
     ) async throws {
         await trial.load()
 
-        // Past the cache, so that a GET stores nothing new.
+        // Bypasses the cache, so that a GET stores nothing new.
         let change = HTTPRequest(url: CacheSample.url, method: row.method).caching(.none)
         if isStreamed {
             try await trial.stream(change, .status(row.status))
@@ -100,7 +100,7 @@ import Testing
         ] as [(String, String?)],
         [HTTPField.Name.location, .contentLocation]
     )
-    func responseInvalidatesOtherAddressesOfItsOwnOrigin(
+    func locationInvalidatesOnlySameOriginURLs(
         _ row: (location: String, other: String?),
         name: HTTPField.Name
     ) async throws {

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The requests that a cache answers, and those that it sends instead.
+/// The requests that are served from the cache, and those that are sent to the server.
 @Suite(.bounded) struct CacheRulesTests {
     private let trial = CacheTrial()
 
@@ -124,7 +124,7 @@ import Testing
         Row(response: [.expires: "Sun, 06 Nov 1994 09:49:37 UTC"], answer: "miss"),
     ]
 
-    @Test(arguments: rows) func requestAndResponseSayWhetherItIsUsed(_ row: Row) async {
+    @Test(arguments: rows) func directivesDetermineReuse(_ row: Row) async {
         await trial.load(row.response)
         trial.advance(by: row.age)
 
@@ -139,7 +139,7 @@ import Testing
         (.returnCacheDataElseLoad, "miss"), (.returnCacheDataDontLoad, "unavailable"),
         (.reloadRevalidatingCacheData, "miss"),
     ])
-    func withoutAResponseThePolicySaysWhetherToLoad(policy: URLRequest.CachePolicy, answer: String) async {
+    func cachePolicyAppliesWithoutStoredResponse(policy: URLRequest.CachePolicy, answer: String) async {
         #expect(await trial.send(CacheSample.get([], policy)).word == answer)
     }
 
@@ -148,19 +148,19 @@ import Testing
             HTTPRequest(url: CacheSample.url, method: $0)
         } + [HTTPRequest(url: CacheSample.url, body: .data(Data("question".utf8)))]
 
-    @Test(arguments: others) func onlyGetWithoutContentIsAnswered(_ request: HTTPRequest) async {
+    @Test(arguments: others) func onlyBodylessGETIsServedFromCache(_ request: HTTPRequest) async {
         await trial.load()
 
         #expect(await trial.send(request).word == "miss")
     }
 
-    @Test(arguments: others) func onlyTheResponseToAGetWithoutContentIsStored(_ request: HTTPRequest) async {
+    @Test(arguments: others) func onlyResponseToBodylessGETIsStored(_ request: HTTPRequest) async {
         await trial.load(for: request)
 
         #expect(!trial.isStored() && trial.cache.memorySize == 0)
     }
 
-    @Test func answerSaysHowOldItIs() async {
+    @Test func cachedResponseHasAgeField() async {
         await trial.load([.cacheControl: "max-age=60", .age: "7"])
         trial.advance(by: 5.9)
 
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: ["\"1\"", "W/\"1\"", "unquoted"])
-    func validationAsksWithTheValidatorsAsTheServerGaveThem(tag: String) async {
+    func revalidationSendsValidatorsVerbatim(tag: String) async {
         await trial.load([.eTag: tag, .lastModified: "Sunday, 06-Nov-94 08:49:37 GMT"])
         trial.advance(by: 60)
 
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: ["\"a\r\nX: y\"", "\"a\u{0}\"", "\"a b\"", "*", ""])
-    func hostileTagIsNotSent(tag: String) async {
+    func invalidEntityTagIsNotSent(tag: String) async {
         await trial.load([.eTag: tag])
 
         #expect(await trial.send().sent?.headers == [])
@@ -203,7 +203,7 @@ import Testing
             (.reloadRevalidatingCacheData, [.cacheControl: "max-age=5"], "max-age=5"),
         ] as [(URLRequest.CachePolicy, HTTPHeaders, String?)]
     )
-    func cachesOnTheWayAreToldThePolicy(
+    func cachePolicyIsSentToIntermediateCaches(
         policy: URLRequest.CachePolicy,
         headers: HTTPHeaders,
         control: String?
@@ -213,7 +213,7 @@ import Testing
         #expect(sent.headers[.cacheControl] == control)
     }
 
-    @Test func cacheInTheTransportDoesNotAnswerForTheServer() async {
+    @Test func conditionalRequestBypassesTransportCache() async {
         let exchange = await trial.send(CacheSample.get([.ifNoneMatch: "\"1\""]))
 
         #expect(exchange.sent?.cachePolicy == .reloadIgnoringLocalCacheData)
@@ -227,7 +227,7 @@ import Testing
             ("https://a.example/logo.png", [.cookie: "a=1"], "revalidate"),
         ] as [(String, HTTPHeaders, String)]
     )
-    func lifetimeIsGuessedOnlyForWhatLooksLikeAFile(url: String, headers: HTTPHeaders, answer: String) async throws {
+    func heuristicLifetimeNeedsNoQueryOrCredentials(url: String, headers: HTTPHeaders, answer: String) async throws {
         let request = CacheSample.get(try #require(URL(string: url)), headers)
         await trial.load([.lastModified: "Sun, 06 Nov 1994 07:49:37 GMT"], for: request)
         trial.advance(by: 60)
@@ -264,7 +264,7 @@ import Testing
     ]
 
     @Test(arguments: standIns, failures)
-    func staleResponseStandsInForAnErrorIfThatIsAllowed(_ row: StandIn, failure: StubResponse) async {
+    func staleResponseReplacesErrorIfAllowed(_ row: StandIn, failure: StubResponse) async {
         await trial.load(row.response)
         trial.advance(by: row.age)
 

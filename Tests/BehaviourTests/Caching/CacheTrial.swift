@@ -6,7 +6,7 @@ import Requests
 import RequestsTestSupport
 import RequestsTesting
 
-/// A client with a cache, whose clock and whose server a test controls.
+/// A client with a cache. The test controls its clock and its server.
 final class CacheTrial: Sendable {
     let cache: ResponseCache
     private let client: HTTPClient
@@ -37,7 +37,7 @@ final class CacheTrial: Sendable {
         let response: HTTPResponse<Data>?
         let error: RequestError?
 
-        /// The use of the cache, in one word for tables.
+        /// How the cache was used, as one word for tables.
         var word: String {
             guard let sent else { return error == nil ? "fresh" : error?.code == .notCached ? "unavailable" : "failed" }
             if response?.headers.contains(.age) == true { return "stale" }
@@ -52,10 +52,11 @@ final class CacheTrial: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - answer: The server's answer, if it is asked.
-    ///   - delay: The time in seconds that the server takes.
-    ///   - isSentLater: Whether to wait until the server was asked, since a stale response may arrive before.
-    ///   - work: Called when the server is asked.
+    ///   - answer: The server's response, if it receives the request.
+    ///   - delay: The time that the server takes to respond, in seconds.
+    ///   - isSentLater: Whether to wait until the server has received the request, because a stale response may arrive
+    ///     first.
+    ///   - work: Called when the server receives the request.
     /// - Returns: The outcome.
     @discardableResult
     func send(
@@ -78,7 +79,7 @@ final class CacheTrial: Sendable {
         for try await _ in try await client.stream(request.acceptingAnyStatus()) {}
     }
 
-    /// Gets a response with the content “content” from the server.
+    /// Loads a response with the body “content” from the server.
     func load(
         _ headers: HTTPHeaders = [.cacheControl: "max-age=60"],
         status: HTTPStatus = .ok,
@@ -94,7 +95,7 @@ final class CacheTrial: Sendable {
     func isStored(for url: URL = CacheSample.url) -> Bool { !cache.responses(for: url).isEmpty }
 }
 
-/// A transport without a network that reports how long an answer takes, by a clock of its own.
+/// A transport without a network that reports how long a response takes, by its own clock.
 private final class CacheTrialServer: HTTPTransport {
     private struct State {
         var answer = StubResponse.status(.ok)
@@ -111,7 +112,7 @@ private final class CacheTrialServer: HTTPTransport {
     /// The request since the last preparation.
     var asked: TransportRequest? { state.withLock { $0.asked } }
 
-    /// Prepares an answer; returns a gate that opens when the server is asked.
+    /// Prepares a response, and returns a gate that opens when the server receives the request.
     func prepare(_ answer: StubResponse, _ delay: TimeInterval, _ work: @escaping @Sendable () -> Void) -> Gate {
         state.withLock { state in
             state = State(answer: answer, work: work)

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct CacheValidationTests {
     private let trial = CacheTrial()
 
-    @Test func validationReplacesFieldsButNotThoseOfTheContent() async {
+    @Test func revalidationUpdatesOnlyNonContentFields() async {
         await trial.load([
             .contentType: "text/plain", .contentEncoding: "gzip", .eTag: "\"1\"",
             .cacheControl: "max-age=60", .age: "7", .date: "Sun, 06 Nov 1994 08:00:00 GMT", "X-Old": "1",
@@ -44,7 +44,7 @@ import Testing
             (nil, "\"1\"", true), ("\"1\"", "\"2\"", false), ("W/\"1\"", "\"2\"", false),
         ] as [(String?, String?, Bool)]
     )
-    func validationConcernsTheTagThatItNames(ours: String?, theirs: String?, isMeant: Bool) async throws {
+    func notModifiedAppliesToMatchingEntityTag(ours: String?, theirs: String?, isMeant: Bool) async throws {
         var stored: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:00:00 GMT", .cacheControl: "no-cache"]
         var fields: HTTPHeaders = [.cacheControl: "max-age=60"]
         (stored[.eTag], fields[.eTag]) = (ours, theirs)
@@ -61,12 +61,12 @@ import Testing
             #expect(response.status == .ok && response.body == Data("content".utf8))
         }
 
-        // A response with another tag than the stored one is requested without conditions.
+        // If the tag differs from the stored one, the response is requested again without conditions.
         let areConditional = transport.requests.map { $0.headers.contains(.ifModifiedSince) }
         #expect(areConditional == (isMeant ? [false, true] : [false, true, false]))
     }
 
-    @Test func responseWithAnotherTagThanTheStoredOneReplacesIt() async throws {
+    @Test func mismatchedEntityTagReplacesStoredResponse() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.eTag: "\"1\""], body: Data("old".utf8)),
             .status(.notModified, headers: [.eTag: "\"2\""]),
@@ -81,7 +81,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
     }
 
-    @Test func secretsAndFieldsOfTheConnectionAreNotStored() async {
+    @Test func secretsAndHopByHopFieldsAreNotStored() async {
         await trial.load([
             .contentType: "text/plain", .setCookie: "a=1", .connection: "close, X-Hop", "x-hop": "1",
             .keepAlive: "timeout=5", .proxyAuthenticate: "Basic", .upgrade: "h2c", "X-Auth-Token": "hunter2",
@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [
         (HTTPStatus.internalServerError, true), (.partialContent, true), (.notFound, true), (.ok, false),
     ])
-    func newResponseThatIsNotStoredReplacesTheStoredOne(status: HTTPStatus, isKept: Bool) async {
+    func newUnstorableResponseRemovesStoredOne(status: HTTPStatus, isKept: Bool) async {
         await trial.load()
 
         let reload = CacheSample.get([], .reloadIgnoringLocalCacheData)
@@ -117,7 +117,7 @@ import Testing
     ]
 
     @Test(arguments: removals.indices)
-    func responseRequestedBeforeARemovalIsNotStored(index: Int) async {
+    func responseRequestedBeforeRemovalIsNotStored(index: Int) async {
         let (remove, isKept) = Self.removals[index]
 
         await trial.load { [cache = trial.cache] in remove(cache) }
@@ -126,7 +126,7 @@ import Testing
         #expect(trial.isStored())
     }
 
-    @Test func clockThatIsSetBackAfterARemovalKeepsNothingOut() async {
+    @Test func clockSetBackAfterRemovalDoesNotBlockStoring() async {
         trial.cache.removeAll()
         trial.advance(by: -3599)
 
@@ -135,7 +135,7 @@ import Testing
         #expect(trial.isStored())
     }
 
-    @Test func manyRemovalsAreForgottenOnTheSafeSide() async {
+    @Test func forgottenRemovalsStillPreventStoring() async {
         await trial.load { [cache = trial.cache] in
             for index in 0...1000 { cache.remove(for: CacheSample.url.appending(path: "\(index)")) }
         }

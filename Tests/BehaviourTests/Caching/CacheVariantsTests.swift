@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The requests that share a stored response: those of one address, one user and one variant.
+/// The requests that share a stored response, that is, those with the same URL, user and variant.
 @Suite(.bounded) struct CacheVariantsTests {
     private let trial = CacheTrial()
 
@@ -15,7 +15,7 @@ import Testing
         CacheSample.get(try #require(URL(string: url)))
     }
 
-    /// Loads a response whose content is a text.
+    /// Loads a response with a string as its body.
     private func load(_ text: String, for request: HTTPRequest, _ headers: HTTPHeaders = []) async {
         var fields: HTTPHeaders = [.cacheControl: "max-age=60"]
         fields.merge(headers)
@@ -36,13 +36,13 @@ import Testing
         ("https://api.example.com/a", "https://user@api.example.com/a", false),
         ("https://api.example.com/a", "https://example.com/a", false),
     ])
-    func spellingsOfAnAddressShareAResponse(address: String, other: String, isShared: Bool) async throws {
+    func equivalentURLsShareResponse(address: String, other: String, isShared: Bool) async throws {
         await load("1", for: try get(address))
 
         #expect(await trial.send(try get(other)).word == (isShared ? "fresh" : "miss"))
     }
 
-    @Test func removalOfAnAddressLeavesOthersAlone() async throws {
+    @Test func removalKeepsResponsesOfOtherURLs() async throws {
         let addresses = ["http://api.example.com/a", "https://api.example.com/a/", "https://api.example.com/a?"]
         for address in addresses + ["https://api.example.com/a"] { await load("1", for: try get(address)) }
 
@@ -59,7 +59,7 @@ import Testing
         [.proxyAuthorization: "Bearer a"], [.host: "other.example.com"],
     ]
 
-    @Test func usersHaveTheirOwnResponses() async throws {
+    @Test func responsesAreStoredPerUser() async throws {
         let requests = Self.credentials.map { CacheSample.get($0) }
         for (index, request) in requests.enumerated() {
             #expect(await trial.send(request.cachePolicy(.returnCacheDataDontLoad)).word == "unavailable")
@@ -75,14 +75,14 @@ import Testing
         #expect(!trial.isStored())
     }
 
-    @Test func orderOfTheFieldsDoesNotCount() async throws {
+    @Test func headerFieldOrderIsIrrelevant() async throws {
         await load("1", for: CacheSample.get([.authorization: "Bearer a", .cookie: "a=1", .accept: "*/*"]))
         let other: HTTPHeaders = [.accept: "text/plain", .cookie: "a=1", .authorization: "Bearer a"]
 
         #expect(await trial.send(CacheSample.get(other)).word == "fresh")
     }
 
-    @Test func variantsHaveTheirOwnResponses() async {
+    @Test func responsesAreStoredPerVariant() async {
         let languages: [HTTPHeaders] = [
             [], [.acceptLanguage: ""], [.acceptLanguage: "en"], [.acceptLanguage: "de"],
             [HTTPField(.acceptLanguage, "en"), HTTPField(.acceptLanguage, "de")],
@@ -104,7 +104,7 @@ import Testing
         ([HTTPField("Foo", "1,2")], [HTTPField("Foo", " 1 , 2 ")]),
         ([HTTPField(.acceptLanguage, "en, de;q=0.5")], [HTTPField(.acceptLanguage, "EN,De; q=0.5")]),
     ])
-    func fieldsWithTheSameMeaningAreOneVariant(one: [HTTPField], other: [HTTPField]) async {
+    func equivalentFieldValuesShareVariant(one: [HTTPField], other: [HTTPField]) async {
         await load("1", for: CacheSample.get(HTTPHeaders(one)), [.vary: "Foo, accept-language, FOO"])
 
         #expect(await trial.send(CacheSample.get(HTTPHeaders(other))).word == "fresh")

@@ -7,11 +7,11 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Redirects whose first hops are cached, so that no sent request shows them.
+/// Redirects whose first hop is cached, so that no sent request reveals it.
 @Suite(.bounded) struct CachedRedirectTests {
     private let address = "https://home.example/"
 
-    /// Redirects from home to another origin with a response that is cached; that origin answers as `abroad` says.
+    /// Redirects from home to another origin with a cached response. That origin responds as `abroad` specifies.
     private func transport(_ abroad: @escaping @Sendable (ReceivedRequest) -> StubResponse) -> InMemoryTransport {
         InMemoryTransport { request in
             guard request.url.host == "home.example" else { return abroad(request) }
@@ -26,7 +26,7 @@ import Testing
         for _ in 0..<2 { await queue.addRequest(request).end() }
     }
 
-    @Test func transportIsNotifiedThatTheOriginWasLeft() async {
+    @Test func transportLearnsOfCachedCrossOriginRedirect() async {
         let transport = transport { _ in .status(.ok, headers: [.cacheControl: "no-store"]) }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, true])
     }
 
-    @Test func anOriginThatWasLeftStaysLeft() async {
+    @Test func leftOriginIsRememberedAcrossRedirects() async {
         let transport = transport { request in
             request.url.host == "abroad.example"
                 ? .status(.found, headers: [.location: "https://farther.example/"]) : .status(.ok)
@@ -48,7 +48,7 @@ import Testing
         #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, true, true, true])
     }
 
-    @Test func theUserIsNotAskedForThePasswordOfAStranger() async {
+    @Test func challengeOfOtherOriginIsIgnored() async {
         let asked = Recorder<URL>()
         let transport = transport { _ in .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="home""#]) }
         let queue = TestQueue(transport) {
@@ -66,7 +66,7 @@ import Testing
         #expect(asked.count == 0 && transport.requests.count == 3)
     }
 
-    @Test func redirectedRequestSentByTheCallerIsAtItsOrigin() async throws {
+    @Test func resentRedirectedRequestStartsAtItsOrigin() async throws {
         let transport = transport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let first = queue.addRequest(HTTPRequest("\(raw: address)"))

@@ -35,7 +35,7 @@ import Testing
         return texts
     }
 
-    @Test func aRequestWithoutCachingIsNeitherAnsweredNorStored() async throws {
+    @Test func requestWithoutCachingBypassesCache() async throws {
         let (client, transport) = client()
         let plain = Get<String>("a")
 
@@ -47,7 +47,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func aChangeWithoutCachingRemovesWhatIsStored() async throws {
+    @Test func putWithoutCachingInvalidatesStoredResponse() async throws {
         let (client, _) = client()
         _ = try await client.fetch(Get<String>("a"))
         _ = try await client.fetch(Put<Void>("a").caching(.none))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: ["", "no-cache", "max-age=0", "max-age=60", "private"])
-    func aResponseIsFreshForAsLongAsTheRequestSays(control: String) async throws {
+    func requestLifetimeDeterminesFreshness(control: String) async throws {
         let (client, _) = client(control)
         let request = Get<String>("a").caching(.for(.seconds(600)))
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["", "no-cache", "max-age=0", "no-cache, must-revalidate"])
-    func aRequestThatSaysNothingGoesByWhatTheServerSays(control: String) async throws {
+    func requestWithoutLifetimeFollowsServerDirectives(control: String) async throws {
         let (client, _) = client(control)
         let (plain, lasting) = (Get<String>("a"), Get<String>("a").caching(.for(.seconds(600))))
 
@@ -77,7 +77,7 @@ import Testing
         #expect(answered.headers[.cacheControl] == (control.isEmpty ? nil : control) && answered.body == "3")
     }
 
-    @Test func timeCountsFromTheReceiptWhateverTheServersClockSays() async throws {
+    @Test func requestLifetimeIgnoresServerDate() async throws {
         let date = HTTPDate(Date(timeIntervalSince1970: 0)).rawValue
         let transport = InMemoryTransport.answering([.status(.ok, headers: [.date: date], body: Data("1".utf8))])
         let client = HTTPClient(baseURL: home, transport: transport) { $0.cache = cache }
@@ -86,7 +86,7 @@ import Testing
         #expect(try await texts([request, request], on: client) == ["1", "1"])
     }
 
-    @Test func requestWithATimeOfItsOwnMayStillBeAnsweredInsteadOfAnError() async throws {
+    @Test func requestLifetimeAllowsStaleIfError() async throws {
         let headers: HTTPHeaders = [.cacheControl: "max-age=0, stale-if-error=3600"]
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: headers, body: Data("1".utf8)), .status(.badGateway),
@@ -106,13 +106,13 @@ import Testing
         (.reloadIgnoringLocalAndRemoteCacheData, .reloadIgnoringLocalAndRemoteCacheData),
         (.returnCacheDataDontLoad, .returnCacheDataDontLoad),
     ])
-    func requestPastTheCacheKeepsAStricterPolicy(own: URLRequest.CachePolicy, sent: URLRequest.CachePolicy) throws {
+    func requestWithoutCachingKeepsStricterPolicy(own: URLRequest.CachePolicy, sent: URLRequest.CachePolicy) throws {
         let request = Get<String>("a").cachePolicy(own).caching(.none)
 
         #expect(try request.toURLRequest(baseURL: home).cachePolicy == sent)
     }
 
-    @Test func staleResponseThatTheServerForbidsIsNotUsedForARequestWithATimeOfItsOwn() async throws {
+    @Test func requestLifetimeRespectsMustRevalidate() async throws {
         let headers: HTTPHeaders = [.cacheControl: "max-age=60, must-revalidate, stale-while-revalidate=3600"]
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: headers, body: Data("1".utf8)), .status(.ok, headers: headers, body: Data("2".utf8)),
@@ -125,7 +125,7 @@ import Testing
         #expect(try await client.fetch(request) == "2")
     }
 
-    @Test func requestThatTakesStaleResponsesGetsNoneThatTheServerForbids() async throws {
+    @Test func staleIfErrorRequestRespectsNoCache() async throws {
         let headers: HTTPHeaders = [.cacheControl: "no-cache", .eTag: "\"1\""]
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: headers, body: Data("1".utf8)), .status(.badGateway),
@@ -142,7 +142,7 @@ import Testing
         #expect(error?.response?.status == .badGateway)
     }
 
-    @Test func requestPastTheCacheIsNotSentIfOnlyStoredResponsesAreAllowed() async {
+    @Test func requestWithoutCachingFailsIfCacheOnly() async {
         let (client, transport) = client("")
         let request = Get<String>("a").caching(.none).cachePolicy(.returnCacheDataDontLoad)
 
@@ -150,7 +150,7 @@ import Testing
         #expect(error?.code == .notCached && transport.requests.isEmpty)
     }
 
-    @Test func eachRequestGoesByItsOwnTime() async throws {
+    @Test func lifetimeIsEvaluatedPerRequest() async throws {
         let (client, _) = client("no-cache")
         _ = try await client.fetch(Get<String>("a").caching(.for(.seconds(600))))
         clock.advance(milliseconds: 100_000)
@@ -159,7 +159,7 @@ import Testing
         #expect(try await client.fetch(Get<String>("a").caching(.for(.seconds(60)))) == "2")
     }
 
-    /// A request type whose underlying request passes by the cache.
+    /// A request type whose underlying request bypasses the cache.
     private struct UncachedRequest: RequestConvertible {
         typealias Success = String
 
@@ -167,7 +167,7 @@ import Testing
         var http: HTTPRequest { HTTPRequest(url: home.appending(path: "a")).caching(.none) }
     }
 
-    @Test func standardPolicyOverridesThatOfTheUnderlyingRequest() async throws {
+    @Test func standardPolicyOverridesUnderlyingRequest() async throws {
         let (client, transport) = client()
         var request = UncachedRequest()
         #expect(try await [client.fetch(request), client.fetch(request)] == ["1", "2"])
@@ -178,7 +178,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func theLastPolicyCounts() async throws {
+    @Test func lastCachingPolicyWins() async throws {
         let (client, _) = client("")
         let request = Get<String>("a").caching(.none).caching(.for(.seconds(60)))
 
@@ -196,7 +196,7 @@ import Testing
         #expect(try await texts([request, request], on: client) == ["1", "2"])
     }
 
-    @Test func aFailureIsNotStoredForAsLong() async throws {
+    @Test func requestLifetimeDoesNotApplyToFailures() async throws {
         let (client, transport) = client("", .notFound)
         let request = Get<String>("a").caching(.for(.seconds(600)))
         for _ in 1...2 { _ = try? await client.fetch(request) }
@@ -204,7 +204,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test(arguments: [false, true]) func responseStoredForAnAddressIsFound(isOnDisk: Bool) async throws {
+    @Test(arguments: [false, true]) func storedResponsesOfURLAreListed(isOnDisk: Bool) async throws {
         let folder = TemporaryFolder()
         let cache =
             try isOnDisk ? ResponseCache(directory: folder.url, memoryLimit: 0, now: { [clock] in clock.now }) : cache

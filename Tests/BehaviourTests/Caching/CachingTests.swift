@@ -16,7 +16,7 @@ import Testing
         return operation
     }
 
-    @Test func freshResponseIsNotRequested() async {
+    @Test func freshResponseIsServedWithoutRequest() async {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("kept".utf8))
         }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["max-age=3600", "max-age=0"])
-    func errorOfACachedResponseHasAllAttempts(cacheControl: String) async {
+    func errorOfCachedResponseIncludesRequestAndBody(cacheControl: String) async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
                 ? .status(.notModified, headers: [.eTag: "\"v1\""])
@@ -50,7 +50,7 @@ import Testing
         #expect(error?.request?.url == server && error?.body == Data("no".utf8))
     }
 
-    @Test func anInterceptorIsAskedAboutACachedAnswerThatIsRejected() async {
+    @Test func interceptorCanRetryRejectedCachedResponse() async {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("expired".utf8))
         }
@@ -88,7 +88,7 @@ import Testing
         #expect(transport.requests.count == 2 && second.transfers.map(\.response?.status) == [.notModified])
     }
 
-    @Test func aCallerThatAsksItselfSeesTheNotModified() async {
+    @Test func conditionalRequestOfCallerReceives304() async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
                 ? .status(.notModified)
@@ -102,7 +102,7 @@ import Testing
         #expect(second.response?.status == .notModified && transport.requests.count == 2)
     }
 
-    @Test func usersDoNotSeeEachOthersAnswers() async {
+    @Test func usersDoNotShareResponses() async {
         let transport = InMemoryTransport { request in
             let user = request.headers[.authorization] ?? "anonymous"
             return .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(user.utf8))
@@ -116,7 +116,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aKeptRedirectIsFollowed() async {
+    @Test func cachedRedirectIsFollowed() async {
         let transport = InMemoryTransport { request in
             request.url.path == "/end"
                 ? .status(.ok, body: Data("end".utf8))
@@ -131,7 +131,7 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/v1", "/end", "/end"])
     }
 
-    @Test func cacheOnlyRequestIsNotSent() async {
+    @Test func cacheOnlyRequestFailsWithoutStoredResponse() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -140,7 +140,7 @@ import Testing
         #expect(operation.result?.error?.code == .notCached && transport.requests.isEmpty)
     }
 
-    @Test func changeInvalidatesTheStoredResponse() async {
+    @Test func unsafeRequestInvalidatesStoredResponse() async {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(request.method.rawValue.utf8))
         }
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: ["stream", "download"])
-    func changeInvalidatesTheStoredResponseForAnyKindOfContent(way: String) async throws {
+    func streamOrDownloadInvalidatesStoredResponse(way: String) async throws {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(request.method.rawValue.utf8))
         }
@@ -170,7 +170,7 @@ import Testing
         #expect(transport.requests.map(\.method) == [.get, .post, .get])
     }
 
-    @Test func changeWithoutAResponseInvalidatesTheStoredResponse() async throws {
+    @Test func interruptedPostInvalidatesStoredResponse() async throws {
         let transport = ManualTransport()
         let cache = ResponseCache()
         let queue = TestQueue(transport) { $0.cache = cache }
@@ -191,7 +191,7 @@ import Testing
         #expect(kept == 1 && cache.responses(for: server).isEmpty)
     }
 
-    @Test func failedChangeKeepsTheStoredResponse() async throws {
+    @Test func failedPostKeepsStoredResponse() async throws {
         let transport = InMemoryTransport { request in
             request.method == .get
                 ? .status(.ok, headers: [.cacheControl: "max-age=3600"]) : .status(.internalServerError)
@@ -205,7 +205,7 @@ import Testing
         #expect(stream == nil && transport.requests.map(\.method) == [.get, .post])
     }
 
-    @Test func aStaleAnswerStandsInForAFailureWhereTheServerAllowsIt() async {
+    @Test func staleIfErrorServesStaleResponse() async {
         let transport = InMemoryTransport.answering([
             .status(
                 .ok,
@@ -225,7 +225,7 @@ import Testing
     }
 
     // The cache would return the rejected response again and again, for as long as it is fresh.
-    @Test func retryIsNotAnsweredWithTheRejectedResponse() async {
+    @Test func retryBypassesRejectedCachedResponse() async {
         let number = Locked(0)
         let transport = InMemoryTransport { _ in
             let number = number.withLock { number in
@@ -251,7 +251,7 @@ import Testing
     @Test(arguments: [
         URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
     ])
-    func rejectedCachedResponseFailsAtTheRetryLimit(_ policy: URLRequest.CachePolicy) async {
+    func rejectedCachedResponseFailsAtRetryLimit(_ policy: URLRequest.CachePolicy) async {
         let attempts = Recorder<Int>()
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=3600"]) }
         let cache = ResponseCache()
@@ -273,7 +273,7 @@ import Testing
         #expect(transport.requests.count == (policy == .returnCacheDataDontLoad ? 1 : 3))
     }
 
-    @Test func thePresentOfTheEnvironmentMakesNothingOld() async {
+    @Test func environmentClockDoesNotAffectFreshness() async {
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=3600"]) }
         let queue = TestQueue(transport) {
             $0.cache = ResponseCache()

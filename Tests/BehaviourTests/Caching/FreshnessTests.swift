@@ -37,7 +37,7 @@ import Testing
         Lifetime(headers: [.cacheControl: "s-maxage=60"], seconds: 0),
         Lifetime(headers: [.cacheControl: "s-maxage=1, max-age=60"], seconds: 60),
         Lifetime(headers: [.date: second + "37 GMT", .expires: second + "57 GMT"], seconds: 20),
-        // Both times are the server's, and the client's clock doesn't count.
+        // Both times are the server's, so the client's clock doesn't matter.
         Lifetime(headers: [.date: second + "30 GMT", .expires: second + "37 GMT"], seconds: 7),
         Lifetime(headers: [.date: second + "37 GMT", .expires: second + "30 GMT"], seconds: 0),
         Lifetime(headers: [.expires: second + "57 GMT"], seconds: 20),
@@ -52,9 +52,9 @@ import Testing
         Lifetime(headers: [.lastModified: "yesterday"], seconds: 0),
     ]
 
-    /// A request that accepts ten seconds too many gets the response until that age, and one that accepts nine doesn't.
-    @Test(arguments: lifetimes) func serverSaysHowLongAResponseLives(_ row: Lifetime) async throws {
-        // No lifetime is guessed for an address with a query.
+    /// At ten seconds past its lifetime, `max-stale=10` accepts the response, and `max-stale=9` doesn't.
+    @Test(arguments: lifetimes) func responseFieldsDetermineLifetime(_ row: Lifetime) async throws {
+        // A URL with a query has no heuristic lifetime.
         let query = [URLQueryItem(name: "a", value: "b")]
         let url = row.guesses ? CacheSample.url : CacheSample.url.appending(queryItems: query)
         await trial.load(row.headers, for: CacheSample.get(url))
@@ -85,7 +85,7 @@ import Testing
         Age(headers: [.date: second + "36 GMT", .age: "3"], delay: 2, seconds: 5),
         // The server's clock is ahead.
         Age(headers: [.date: second + "57 GMT"], resident: 5, seconds: 5),
-        // The client's clock was set back since.
+        // The client's clock has been set back since then.
         Age(headers: [.age: "10"], resident: -5, seconds: 10),
         Age(headers: [.age: "-10"], seconds: 0),
         Age(headers: [.age: "soon"], seconds: 0),
@@ -96,7 +96,7 @@ import Testing
         Age(headers: [.date: "today"], resident: 5, seconds: 5),
     ]
 
-    @Test(arguments: ages) func ageIsTheTimeOnTheWayAndSince(_ row: Age) async {
+    @Test(arguments: ages) func ageIncludesTransitAndResidentTime(_ row: Age) async {
         await trial.load(row.headers, delay: row.delay)
         trial.advance(by: row.resident)
 
@@ -110,7 +110,7 @@ import Testing
         #expect(await trial.send().word == "miss")
     }
 
-    @Test func requestThatEndedBeforeItBeganTookNoTime() async {
+    @Test func negativeResponseDelayCountsAsZero() async {
         await trial.load([.age: "10"], delay: -100)
 
         #expect(await age() == "10")

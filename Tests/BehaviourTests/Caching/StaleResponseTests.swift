@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Stale responses that a server allows to be used (RFC 5861).
+/// Stale responses that the server allows clients to use (RFC 5861).
 @Suite(.bounded) struct StaleResponseTests {
     private let clock = ManualDate()
     private let transport = ManualTransport()
@@ -28,7 +28,7 @@ import Testing
         String(decoding: try await client?.send(request).body ?? Data(), as: UTF8.self)
     }
 
-    /// Returns what the cache of a client has for a request, without a transfer.
+    /// Returns the stored response of a client's cache for a request, without a transfer.
     private func kept(_ request: HTTPRequest, by client: HTTPClient) async throws -> String {
         var request = request
         request.cachePolicy = .returnCacheDataDontLoad
@@ -53,7 +53,7 @@ import Testing
         await operation.end()
     }
 
-    @Test func validationInTheBackgroundReleasesTheOperation() async throws {
+    @Test func backgroundRevalidationReleasesOperation() async throws {
         let client = makeClient()
         try await fill(client, [.cacheControl: "max-age=1, stale-while-revalidate=60"], "old")
         clock.advance(by: 10)
@@ -69,7 +69,7 @@ import Testing
         answer(validation, [.cacheControl: "max-age=60"], "new")
     }
 
-    @Test func guessedLifetimeOfARequestWithoutAUserCountsIfTheServerFails() async throws {
+    @Test func heuristicLifetimeAllowsStaleIfError() async throws {
         let headers: HTTPHeaders = [
             .cacheControl: "stale-if-error=60", .lastModified: HTTPDate(CacheSample.start - 100_000_000).rawValue,
         ]
@@ -82,13 +82,13 @@ import Testing
         let request = CacheSample.get([.cookie: "_ga=1"])
 
         #expect(try await text(of: request, from: client) == "old")
-        // A day is guessed, and the response has been stale for half a minute.
+        // The heuristic lifetime is one day, so the response has been stale for half a minute.
         clock.advance(by: 24 * 60 * 60 + 30)
         #expect(try await text(of: request, from: client) == "old")
         #expect(transport.requests.count == 2)
     }
 
-    @Test func staleResponseIsUsedWhileItIsValidatedOnce() async throws {
+    @Test func staleResponseIsServedDuringSingleRevalidation() async throws {
         let client = makeClient()
         try await fill(client, [.cacheControl: "max-age=60, stale-while-revalidate=60", .eTag: "\"1\""], "old")
         clock.advance(by: 90)
@@ -104,7 +104,7 @@ import Testing
         #expect(transport.transfers.count == 2)
     }
 
-    @Test func validationKeepsTheTrustAndTheCookiesOfTheRequest() async throws {
+    @Test func revalidationKeepsTrustAndCookies() async throws {
         let client = makeClient()
         let request = Get<Data>(HTTPRequest(url: server), decoding: .data).trust(.only([]))
         let operation = client.addRequest(request)
@@ -121,7 +121,7 @@ import Testing
         try await eventually { client.environment.cookies?.cookies(for: server).map(\.rawValue) == ["theme=dark"] }
     }
 
-    @Test func validationOfARequestWithoutCookiesKeepsNone() async throws {
+    @Test func revalidationWithoutCookiesStoresNone() async throws {
         let client = makeClient()
         var request = HTTPRequest(url: server)
         request.usesCookies = false
@@ -138,7 +138,7 @@ import Testing
         #expect(client.environment.cookies?.cookies(for: server).isEmpty == true)
     }
 
-    @Test func validationOutlivesItsRequestAndEndsWithItsClient() async throws {
+    @Test func revalidationEndsWithItsClient() async throws {
         var client: HTTPClient? = makeClient()
         try await fill(try #require(client), [.cacheControl: "max-age=1, stale-while-revalidate=60"], "old")
         clock.advance(by: 30)
@@ -152,7 +152,7 @@ import Testing
         validation.receive(.end(RequestError(.cancelled, phase: .sending)))
     }
 
-    @Test func staleResponseWithoutAValidatorStandsInForAFailure() async throws {
+    @Test func staleIfErrorWorksWithoutValidator() async throws {
         let client = makeClient()
         try await fill(client, [.cacheControl: "max-age=1, stale-if-error=60"], "old")
         clock.advance(by: 30)
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Code.untrusted, .badResponse, .bodyTooLarge])
-    func staleResponseHidesNoOtherErrorThanThoseOfTheNetwork(code: RequestError.Code) async throws {
+    func staleIfErrorDoesNotHideOtherErrors(code: RequestError.Code) async throws {
         let client = makeClient()
         try await fill(client, [.cacheControl: "max-age=1, stale-if-error=60"], "old")
         clock.advance(by: 30)
@@ -181,7 +181,7 @@ import Testing
         #expect(operation.result?.error?.code == code)
     }
 
-    @Test func failureThatIsFreshIsNotAskedForAgain() async throws {
+    @Test func freshErrorResponseIsServedFromCache() async throws {
         let client = makeClient()
         for number in 1...2 {
             let operation = client.addRequest(HTTPRequest(url: server))
@@ -197,7 +197,7 @@ import Testing
         ("bytes=0-1", "01", "bytes 0-1/10"), ("bytes=7-", "789", "bytes 7-9/10"), ("bytes=-3", "789", "bytes 7-9/10"),
         ("bytes=5-99", "56789", "bytes 5-9/10"),
     ])
-    func rangeOfAWholeResponseIsTakenFromIt(range: String, text: String, field: String) async throws {
+    func rangeIsServedFromCompleteResponse(range: String, text: String, field: String) async throws {
         let client = makeClient()
         try await fill(client, [.cacheControl: "max-age=60"], "0123456789")
 

@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct ConnectivityTests {
     // MARK: Changes
 
-    @Test func eachChangeIsReportedBeginningWithTheCurrentState() async {
+    @Test func updatesBeginWithCurrentStatus() async {
         let connectivity = Connectivity(.connected(.wifi))
         var updates = connectivity.updates().makeAsyncIterator()
 
@@ -24,7 +24,7 @@ import Testing
         #expect(connectivity.status == .disconnected)
     }
 
-    @Test func aReaderThatComesLaterBeginsWithThePresent() async {
+    @Test func lateSubscriberReceivesCurrentStatus() async {
         let connectivity = Connectivity()
         var first = connectivity.updates().makeAsyncIterator()
         #expect(await first.next() == .connected(.other))
@@ -36,7 +36,7 @@ import Testing
         #expect(await first.next() == .disconnected)
     }
 
-    @Test func theUpdatesEndWithTheObject() async {
+    @Test func updatesEndWhenConnectivityIsReleased() async {
         var connectivity: Connectivity? = Connectivity()
         let updates = connectivity?.updates()
         connectivity = nil
@@ -47,7 +47,7 @@ import Testing
         #expect(count <= 1)
     }
 
-    @Test func aHostCanBeReachedWhereAnyAnswerComes() async {
+    @Test func hostIsReachableWithAnyResponse() async {
         let answering = TestQueue(InMemoryTransport { _ in .status(.serviceUnavailable) })
         let silent = TestQueue(InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) })
 
@@ -56,7 +56,7 @@ import Testing
         #expect(await !TestQueue(InMemoryTransport { _ in .never }).canReach(home, timeout: .milliseconds(1)))
     }
 
-    @Test func hostIsAskedWhateverThePolicyOfTheCacheIs() async {
+    @Test func reachabilityCheckBypassesCache() async {
         let transport = InMemoryTransport { _ in .noContent }
         let client = HTTPClient(baseURL: home, transport: transport) {
             $0.cache = ResponseCache()
@@ -69,11 +69,11 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func waitReturnsAtOnceWithANetwork() async {
+    @Test func waitReturnsImmediatelyWhenConnected() async {
         #expect(await Connectivity().waitUntilConnected(timeout: .zero))
     }
 
-    @Test func allWaitersResumeWhenANetworkAppears() async {
+    @Test func waitersResumeWhenConnected() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         async let first = connectivity.waitUntilConnected(timeout: .seconds(60), clock: clock)
         async let second = connectivity.waitUntilConnected(timeout: .seconds(60), clock: clock)
@@ -85,7 +85,7 @@ import Testing
         await clock.cancellations.first(2)
     }
 
-    @Test func waitEndsAtItsLimit() async {
+    @Test func waitTimesOut() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         async let wait = connectivity.waitUntilConnected(timeout: .seconds(5), clock: clock)
         #expect(await clock.sleeps.first(1) == [.seconds(5)])
@@ -95,7 +95,7 @@ import Testing
         #expect(await !wait)
     }
 
-    @Test func cancelEndsAWait() async {
+    @Test func cancellationEndsWait() async {
         let connectivity = Connectivity(isConnected: false)
         let task = Task { await connectivity.waitUntilConnected() }
 
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func requestWaitsForTheNetwork() async {
+    @Test func requestWaitsForNetwork() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("home".utf8)) }
         let probe = Probe(adding: WireRequest(), to: queue(transport, connectivity, clock, limit: .seconds(60)))
@@ -130,7 +130,7 @@ import Testing
         #expect(await probe.ended().map(\.value) == ["home"])
     }
 
-    @Test func withoutANetworkInTimeNothingIsSent() async {
+    @Test func requestFailsOfflineAfterTimeout() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         let transport = InMemoryTransport { _ in .status(.ok) }
         let probe = Probe(adding: WireRequest(), to: queue(transport, connectivity, clock, limit: .seconds(60)))
@@ -144,7 +144,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func deadlineOfTheOperationEndsTheWait() async {
+    @Test func operationDeadlineEndsWait() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         let transport = InMemoryTransport { _ in .status(.ok) }
         var request = WireRequest()
@@ -158,7 +158,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func cancelledRequestWaitsNoLonger() async {
+    @Test func cancelledRequestStopsWaiting() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         let transport = InMemoryTransport { _ in .status(.ok) }
         let probe = Probe(adding: WireRequest(), to: queue(transport, connectivity, clock, limit: .seconds(60)))
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func requestThatWasNotSentIsRetriedWhateverItsMethod() async {
+    @Test func unsentRequestIsRetriedForAnyMethod() async {
         let transport = InMemoryTransport.answering([
             .failure(RequestError(.offline, phase: .sending)), .status(.ok),
         ])
@@ -201,18 +201,18 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func offlineRequestIsRetriedTwiceWhereThereIsANetwork() async {
+    @Test func offlineErrorIsRetriedTwiceIfConnected() async {
         #expect(await decision(after: .offline, attempt: 2))
         #expect(await !decision(after: .offline, attempt: 3))
         #expect(await !decision(after: .offline, isConnected: false))
     }
 
     @Test(arguments: [RequestError.Code.connectionLost, .cannotConnect, .timedOut, .badResponse, .untrusted])
-    func otherFailuresWithANetworkAreNotRetried(code: RequestError.Code) async {
+    func otherFailuresAreNotRetriedWhenConnected(code: RequestError.Code) async {
         #expect(await !decision(after: code))
     }
 
-    @Test func brokenConnectionIsMadeAgainWhereTheRequestMayBeSentTwice() async {
+    @Test func lostConnectionIsRetriedOnlyIfIdempotent() async {
         for (method, headers, isRetried) in [
             (.get, [], true), (.post, [], false), (.post, [.idempotencyKey: "one"], true),
         ] as [(HTTPMethod, HTTPHeaders, Bool)] {
@@ -236,8 +236,8 @@ import Testing
 }
 
 @Suite(.bounded) struct ConnectivityRaceTests {
-    /// The network appears while waiters come and go: only a cancelled one is told that there is none.
-    @Test func everyWaiterLearnsOfTheNetwork() async {
+    /// The network appears while waiters come and go. Only cancelled waiters get `false`.
+    @Test func connectionRacesWaiterCancellation() async {
         for _ in 0..<Scale.races {
             let connectivity = Connectivity(isConnected: false)
             let missed = await withTaskGroup(of: Int?.self) { group in

@@ -24,7 +24,7 @@ import Testing
         return try CookieJar(file: file) { clock.now }
     }
 
-    @Test func cookiesAreThereTheNextTime() throws {
+    @Test func persistentCookiesSurviveReload() throws {
         let jar = try jar()
         jar.receive(
             "b=\"x\\y/ü,=\t\"; Max-Age=99.5; Max-Age=60; Secure; HttpOnly; SameSite=Strict; Domain=example.com; Path=/x/",
@@ -42,7 +42,7 @@ import Testing
         #expect(next.sent(to: "https://www.example.com/x/y") == jar.sent(to: "https://www.example.com/x/y"))
     }
 
-    @Test func cookiesOfTheSessionAreNot() throws {
+    @Test func sessionCookiesAreNotPersisted() throws {
         let jar = try jar()
         jar.receive("a=1", "b=2; Max-Age=60", "c=3; Max-Age=5", from: "https://h/")
         try jar.save()
@@ -52,7 +52,7 @@ import Testing
         #expect(try !String(contentsOf: file, encoding: .utf8).contains("\"a\""))
     }
 
-    @Test func removedCookieIsRemovedFromTheFile() throws {
+    @Test func removedCookieIsDeletedFromFile() throws {
         let jar = try jar()
         jar.receive("a=1; Max-Age=60", "b=2; Max-Age=60", "c=3; Max-Age=60", "d=4; Max-Age=60", from: "https://h/")
 
@@ -66,7 +66,7 @@ import Testing
         #expect(try self.jar().cookies.isEmpty)
     }
 
-    @Test func recentlyUsedCookiesStayInTheFile() throws {
+    @Test func recentlyUsedCookiesAreKeptInFile() throws {
         let jar = try jar()
         for index in 0..<50 { jar.receive("a\(index)=b; Path=/\(index); Max-Age=60", from: "https://h/") }
         #expect(jar.sent(to: "https://h/0") == "a0=b")
@@ -80,7 +80,7 @@ import Testing
         #expect(next.cookies.count == 50 && !next.cookies.contains { $0.name == "a2" })
     }
 
-    @Test func fileIsTheOwnersOnly() throws {
+    @Test func fileIsAccessibleOnlyByOwner() throws {
         let jar = try jar()
         _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o644])
         jar.receive("a=1; Max-Age=60", from: "https://h/")
@@ -91,7 +91,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])
     }
 
-    @Test func changesAreWrittenByThemselves() async throws {
+    @Test func changesAreSavedAutomatically() async throws {
         let census = Census()
         do {
             let (life, clock) = (census.life(), clock)
@@ -105,7 +105,7 @@ import Testing
         #expect(try self.jar().cookies.map(\.name) == ["a"])
     }
 
-    @Test func nothingIsWrittenForASession() throws {
+    @Test func sessionCookiesCreateNoFile() throws {
         let jar = try jar()
 
         jar.receive("a=1", from: "https://h/")
@@ -120,7 +120,7 @@ import Testing
         #"{"version":2,"cookies":{}}"#, #"{"version":3,"cookies":[],"more":true}"#, #"{"cookies":[]}"#,
         String(repeating: "[", count: 100_000),
     ])
-    func damagedFileIsAnErrorAndLeftAlone(content: String) throws {
+    func corruptFileFailsAndIsUnchanged(content: String) throws {
         try content.write(to: file, atomically: true, encoding: .utf8)
 
         let error = #expect(throws: FileError.self) { try jar() }
@@ -129,7 +129,7 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == content)
     }
 
-    /// Each record but the first and the last is spoilt in one place.
+    /// The record between the first and the last one is invalid in one field.
     @Test(
         arguments: [
             ("value", #""b\r\nX-Evil: 1""#), ("value", #""b; c=d""#), ("name", #""\r\n""#), ("name", #""x=y""#),
@@ -139,7 +139,7 @@ import Testing
             ("use", "1e40"), ("isSecure", "1"), ("isHostOnly", "{}"),
         ] as [(String, String)]
     )
-    func invalidRecordIsSkippedAndTheOthersStay(key: String, text: String) throws {
+    func onlyInvalidRecordIsSkipped(key: String, text: String) throws {
         func record(_ name: String, spoiling key: String? = nil) -> String {
             var fields = [
                 "name": "\"\(name)\"", "value": "\"b\"", "domain": "\"example.com\"", "path": "\"/\"",
@@ -160,7 +160,7 @@ import Testing
         #expect(loaded.cookies.map(\.name) == ["first", "last"])
         #expect(loaded.skippedRecords.map(\.code) == [.damaged])
         #expect(loaded.skippedRecords.allSatisfy { $0.reason.contains("record 2") && !"\($0)".contains("secret") })
-        // Reading alone changes nothing in the file.
+        // Reading the file doesn't change it.
         try loaded.save()
         #expect(try String(contentsOf: file, encoding: .utf8) == content)
         loaded.receive("new=b; Max-Age=60", from: "http://www.example.com/")
@@ -169,7 +169,7 @@ import Testing
         #expect(next.cookies.map(\.name) == ["first", "last", "new"] && next.skippedRecords.isEmpty)
     }
 
-    @Test func placeThatCannotBeIsAnErrorAtOnce() throws {
+    @Test func unusableFileURLFailsImmediately() throws {
         let places = [
             folder.appendingPathComponent("none/cookies.json"), folder,
             try #require(URL(string: "https://h/cookies.json")),
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func failedWriteIsReportedAndRetried() throws {
+    @Test func failedSaveIsReportedAndCanBeRetried() throws {
         let jar = try jar()
         try FileManager.default.removeItem(at: folder)
         jar.receive("a=1; Max-Age=60", from: "https://h/")
@@ -194,7 +194,7 @@ import Testing
         #expect(try self.jar().cookies.map(\.name) == ["a"])
     }
 
-    @Test func writersAtOnceLeaveAWholeFile() throws {
+    @Test func concurrentSavesLeaveConsistentFile() throws {
         let jars = try [jar(), jar()]
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             for count in 0..<Scale.pick(25, whole: 100) {
@@ -203,7 +203,7 @@ import Testing
             }
         }
 
-        // All cookies of one jar: the one that wrote last.
+        // The file contains all cookies of one jar: the last one that was saved.
         let cookies = try jar().cookies
         #expect(cookies == jars[0].cookies || cookies == jars[1].cookies)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])

@@ -11,7 +11,7 @@ import Testing
 
     private func jar() -> CookieJar { CookieJar { clock.now } }
 
-    @Test func longerPathsComeFirstThenOlderCookies() {
+    @Test func cookiesAreSortedByPathLengthThenAge() {
         let jar = jar()
         jar.receive("a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/x", "d=4; Path=/", from: "https://a.example.com/")
         jar.receive("e=5; Path=/x; Domain=example.com", from: "https://a.example.com/")
@@ -21,7 +21,7 @@ import Testing
         #expect(jar.sent(to: "https://a.example.com/") == "a=new; d=4")
     }
 
-    @Test func newValueTakesThePlaceOfTheOld() {
+    @Test func newCookieReplacesExistingOne() {
         let jar = jar()
         let start = clock.now
         jar.receive("a=1; Path=/; Max-Age=5", from: "https://h/")
@@ -35,7 +35,7 @@ import Testing
         #expect(jar.cookies.first?.isHTTPOnly == true && jar.cookies.first?.sameSite == .lax)
     }
 
-    @Test func sameNameElsewhereIsAnotherCookie() {
+    @Test func cookieIdentityIncludesDomainAndPath() {
         let jar = jar()
 
         jar.receive("a=1; Path=/", "a=2; Path=/x", "a=3; Path=/; Domain=example.com", from: "https://example.com/")
@@ -43,7 +43,7 @@ import Testing
         #expect(jar.sent(to: "https://example.com/x") == "a=2; a=1; a=3")
     }
 
-    @Test func jarsDoNotShare() {
+    @Test func jarsDoNotShareCookies() {
         let jar = jar()
 
         jar.receive("a=1", from: "https://h/")
@@ -64,7 +64,7 @@ import Testing
         #expect(jar.cookies.isEmpty && jar.sent(to: "https://h/") == "")
     }
 
-    @Test func cookieReplacedDuringItsRemovalStays() {
+    @Test func cookieReplacedDuringRemovalIsKept() {
         let jar = jar()
         jar.receive("a=1", "b=1", from: "https://h/")
 
@@ -76,7 +76,7 @@ import Testing
         #expect(jar.sent(to: "https://h/") == "a=2")
     }
 
-    @Test func valuesAreNotShown() throws {
+    @Test func descriptionsOmitValues() throws {
         let jar = jar()
         jar.receive("a=hush; Domain=example.com", from: "https://example.com/")
         let cookie = try #require(jar.cookies.first)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func fieldHasWhatServersSetAndNothingThatEndsIt() throws {
+    @Test func cookieFieldOmitsInvalidCookies() throws {
         final class Broken: CookieStorage {
             func cookies(for url: URL) -> [Cookie] {
                 [Cookie("cart[id]", "\"1\""), Cookie("a", "b\r\nX-Evil: 1"), Cookie("c;d", "e"), Cookie("ä", "ö")]
@@ -106,7 +106,7 @@ import Testing
 }
 
 @Suite(.bounded) struct CookieJarRaceTests {
-    @Test func storingReadingAndRemovingAtOnce() throws {
+    @Test func storingRacesReadingAndRemoving() throws {
         let url = try #require(URL(string: "https://a.example.com/"))
         for _ in 0..<Scale.races {
             let jar = CookieJar { Date.ofCookies }
@@ -121,7 +121,7 @@ import Testing
                 }
             }
 
-            // All cookies of one call or none: half of a response is never visible.
+            // Readers see all cookies of one call or none, never a part of a response.
             #expect([0, 7, 8].contains(jar.cookies.count))
             #expect(jar.cookies(for: url).map(\.name) == jar.cookies.map(\.name))
         }

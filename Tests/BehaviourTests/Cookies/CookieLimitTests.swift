@@ -6,13 +6,13 @@ import Requests
 import RequestsTestSupport
 import Testing
 
-/// The limits of a jar, for any input of servers.
+/// The limits of a cookie jar, whatever servers send.
 @Suite(.bounded) struct CookieLimitTests {
     private let clock = ManualDate(.ofCookies)
 
     private func jar() -> CookieJar { CookieJar { clock.now } }
 
-    @Test func floodOfOneHostStaysBounded() {
+    @Test func cookiesPerHostAreLimited() {
         let jar = jar()
         jar.receive("mine=1", from: "https://example.org/")
 
@@ -24,7 +24,7 @@ import Testing
         #expect(jar.sent(to: "https://example.org/") == "mine=1")
     }
 
-    @Test func floodOfManyHostsStaysBounded() {
+    @Test func totalNumberOfCookiesIsLimited() {
         let jar = jar()
 
         let count = Scale.pick(4000, whole: 10_000)
@@ -34,7 +34,7 @@ import Testing
         #expect(jar.cookies.last?.domain == "h\(count - 1).example.com")
     }
 
-    @Test func recentlyUsedCookiesStay() {
+    @Test func recentlyUsedCookiesAreKept() {
         let jar = jar()
         for index in 0..<50 { jar.receive("a\(index)=b; Path=/\(index)", from: "https://h/") }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(jar.cookies.count == 50)
     }
 
-    @Test func expiredCookiesAreRemovedFirst() {
+    @Test func expiredCookiesAreEvictedFirst() {
         let jar = jar()
         for index in 0..<49 { jar.receive("a\(index)=b", from: "https://h/") }
         jar.receive("old=b; Max-Age=1", from: "https://h/")
@@ -56,7 +56,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == (0..<49).map { "a\($0)" } + ["new"])
     }
 
-    @Test func openConnectionsDoNotDriveOutSecureCookies() {
+    @Test func insecureCookiesDoNotEvictSecureOnes() {
         let jar = jar()
         for index in 0..<49 { jar.receive("s\(index)=1; Secure", from: "https://h/") }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(jar.cookies.last?.name == "a99")
     }
 
-    @Test func oneRequestTakesNoMoreThanServersRead() {
+    @Test func cookieFieldLengthIsLimited() {
         let jar = jar()
         let value = String(repeating: "x", count: 2000)
 

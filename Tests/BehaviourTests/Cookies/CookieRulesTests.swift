@@ -13,7 +13,7 @@ import Testing
 
     private func jar() -> CookieJar { CookieJar { clock.now } }
 
-    @Test func examplesOfTheStandard() {
+    @Test func examplesOfRFC6265() {
         // RFC 6265, 3.1.
         let jar = jar()
 
@@ -41,20 +41,20 @@ import Testing
                 ["example.com", "example.com.", "EXAMPLE.com", "example.com:81"] + below
             ),
             ("a.example.com", "a.example.com", ["a.example.com", "b.a.example.com"]),
-            // A domain of another host, of everyone, and of the root.
+            // Domains of another host, of a public suffix and of the root.
             ("example.com", "example.org", []), ("example.com", "a.example.com", []), ("example.com", "com", []),
             ("example.com", "ample.com", []), ("badexample.com", "example.com", []),
             ("example.com", "example.com.", []),
             ("example.com", "com.", []), ("example.com", "e\u{301}xample.com", []),
             ("a.example.com", "*.example.com", []),
             ("a.localhost", "localhost", []), ("a.example.com", "..example.com", []),
-            // Names of one label, and addresses, are valid only for themselves.
+            // Single-label names and IP addresses match only themselves.
             ("localhost", "localhost", ["localhost"]), ("localhost", nil, ["localhost"]),
             ("127.0.0.1", "127.0.0.1", ["127.0.0.1", "127.1"]), ("127.0.0.1", "0.1", []), ("127.0.0.1", "0.0.1", []),
             ("127.0.0.1", "127.1", []), ("[::1]", nil, ["[::1]", "[0::1]"]), ("[::1]", "[::1]", []), ("[::1]", "1", []),
         ] as [(String, String?, [String])]
     )
-    func domainDecidesWhichHostsGetTheCookie(host: String, domain: String?, hosts: [String]) {
+    func domainDeterminesReceivingHosts(host: String, domain: String?, hosts: [String]) {
         let jar = jar()
 
         jar.receive("a=b" + (domain.map { "; Domain=\($0)" } ?? ""), from: "https://\(host)/")
@@ -70,7 +70,7 @@ import Testing
             "1.0.0.127", "[::1]", "[0::1]", "[::2]",
         ]
 
-    @Test func cookieForAPublicSuffixIsRefused() {
+    @Test func cookieForPublicSuffixIsRejected() {
         let jar = jar()
         jar.receive("a=1; Domain=co.uk", "b=1; Domain=shop.co.uk", from: "https://www.shop.co.uk/")
         jar.receive("c=1; Domain=github.io", from: "https://mine.github.io/")
@@ -80,9 +80,9 @@ import Testing
         #expect(jar.sent(to: "https://other.github.io/") == "" && jar.sent(to: "https://github.io/") == "d=1")
     }
 
-    /// The suffixes below it are public, by a wildcard rule.
+    /// The suffixes below the domain are public because of a wildcard rule.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")))
-    func cookieForTheParentOfAWildcardRuleIsRefused() {
+    func cookieForWildcardSuffixParentIsRejected() {
         let jar = jar()
         jar.receive("a=1; Domain=compute.amazonaws.com", from: "https://one.eu.compute.amazonaws.com/")
         jar.receive("b=1; Domain=kawasaki.jp", from: "https://shop.one.kawasaki.jp/")
@@ -97,7 +97,7 @@ import Testing
         .enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")),
         arguments: ["xn--55qx5d.cn", "xn--io0a7i.cn", "xn--od0alg.hk", "xn--12c1fe0br.xn--o3cw4h", "xn--czrw28b.tw"]
     )
-    func noNeighbourGetsACookieOfAPublicSuffixBeyondASCII(suffix: String) {
+    func cookieForInternationalSuffixIsRejected(suffix: String) {
         let jar = jar()
 
         jar.receive("a=1; Domain=\(suffix)", "b=1; Domain=shop.\(suffix)", from: "https://www.shop.\(suffix)/")
@@ -105,7 +105,7 @@ import Testing
         #expect(jar.sent(to: "https://other.\(suffix)/") == "" && jar.sent(to: "https://shop.\(suffix)/") == "b=1")
     }
 
-    @Test func plainCookiesOfManyHostsDoNotDriveOutASecureOne() {
+    @Test func insecureCookieFloodKeepsSecureCookie() {
         let jar = jar()
         jar.receive("session=1; Secure", from: "https://bank.example/")
 
@@ -119,7 +119,7 @@ import Testing
         ("a=b; Path=d", ["/d", "/d/", "/d/e"]),
         ("a=b; Path=/x/", ["/x/", "/x/y"]), ("a=b; Path=/", ["/", "/d", "/d/", "/d/e", "/x", "/x/", "/x/y", "/xy"]),
     ])
-    func pathDecidesWhereTheCookieGoes(field: String, paths: [String]) {
+    func pathDeterminesWhereCookieIsSent(field: String, paths: [String]) {
         let jar = jar()
 
         jar.receive(field, from: "https://h/d/page")
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: ["example.com", "localhost", "127.0.0.1", "[::1]"])
-    func secureCookiesKeepToTLS(host: String) {
+    func secureCookiesRequireTLS(host: String) {
         let jar = jar()
 
         jar.receive("a=1; Secure", from: "http://\(host)/")
@@ -142,7 +142,7 @@ import Testing
 
     @Test(
         arguments: [
-            // The cookie that http sets after https has set “a=1; Secure; Domain=b.example.com; Path=/x”.
+            // The cookie that is set over http after “a=1; Secure; Domain=b.example.com; Path=/x” over https.
             ("b.example.com", "a=2; Domain=b.example.com; Path=/x", false),
             ("b.example.com", "a=2; Path=/x/y", false), ("a.b.example.com", "a=2; Path=/x", false),
             ("example.com", "a=2; Domain=example.com; Path=/x", false),
@@ -151,7 +151,7 @@ import Testing
             ("c.example.com", "a=2; Path=/x", true), ("b.example.org", "a=2; Path=/x", true),
         ] as [(String, String, Bool)]
     )
-    func openConnectionsDoNotTouchSecureCookies(host: String, field: String, isKept: Bool) {
+    func insecureOriginsCannotOverwriteSecureCookies(host: String, field: String, isKept: Bool) {
         let jar = jar()
 
         jar.receive("a=1; Secure; Domain=b.example.com; Path=/x", from: "https://b.example.com/")
@@ -176,7 +176,7 @@ import Testing
             ("__Host-Http-a=b; Secure; HttpOnly; Path=/; Domain=example.com", false),
         ] as [(String, Bool)]
     )
-    func namesThatPromiseAreHeldToIt(field: String, isKept: Bool) {
+    func cookieNamePrefixesAreEnforced(field: String, isKept: Bool) {
         let jar = jar()
 
         jar.receive(field, from: "https://example.com/dir/page")
@@ -186,7 +186,7 @@ import Testing
         #expect(jar.cookies.allSatisfy { !$0.name.lowercased().hasPrefix("__host-") || $0.domain == "example.com" })
     }
 
-    @Test func theEndIsKeptToTheSecond() {
+    @Test func cookieExpiresExactlyOnTime() {
         let jar = jar()
         jar.receive("a=1; Max-Age=60", "b=2; Max-Age=0", "c=3", from: "https://h/")
         jar.receive("d=4; Expires=\(HTTPDate(clock.now + 30).rawValue)", from: "https://h/")
@@ -201,7 +201,7 @@ import Testing
         #expect(jar.cookies.map(\.name) == ["c"])
     }
 
-    @Test func nothingIsKeptForLongerThanFourHundredDays() {
+    @Test func cookieLifetimeIsCappedAt400Days() {
         let jar = jar()
 
         jar.receive("a=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "b=2; Max-Age=999999999999", from: "https://h/")
@@ -215,7 +215,7 @@ import Testing
         SetCookie("a", "b\r\nX-Evil: 1"), SetCookie("a", "\0"), SetCookie(" a", "b"), SetCookie("a", "b "),
         SetCookie("a", String(repeating: "x", count: 4096)), SetCookie(String(repeating: "x", count: 4097), ""),
     ])
-    func hostileCookiesAreRefusedByName(_ cookie: SetCookie) throws {
+    func invalidCookiesAreRejectedWithSafeError(_ cookie: SetCookie) throws {
         let jar = jar()
         let url = try #require(URL(string: "https://h/"))
 
@@ -227,7 +227,7 @@ import Testing
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test func hostilePathsAreThoseOfTheRequest() throws {
+    @Test func invalidPathFallsBackToDefaultPath() throws {
         let jar = jar()
         let url = try #require(URL(string: "https://h/d/e"))
 
@@ -249,7 +249,7 @@ import Testing
             ("file:///x", SetCookie("a", "b") { _ in }, "host can't have cookies"),
         ] as [(String, SetCookie, String)]
     )
-    func refusalSaysWhy(address: String, cookie: SetCookie, reason: String) throws {
+    func rejectionErrorNamesReason(address: String, cookie: SetCookie, reason: String) throws {
         let url = try #require(URL(string: address))
 
         let error = #expect(throws: InvalidValue.self) { try jar().set(cookie, for: url) }

@@ -11,7 +11,7 @@ import Testing
     private let cookies: FoundationCookieStorage
 
     init() throws {
-        // In memory, and shared with no other test.
+        // In memory, and not shared with other tests.
         foundation = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         cookies = FoundationCookieStorage(foundation)
     }
@@ -22,7 +22,7 @@ import Testing
         foundation.setCookie(try #require(HTTPCookie(properties: properties)))
     }
 
-    @Test func cookieStoredByASessionIsSentByTheRules() throws {
+    @Test func cookiesOfURLSessionFollowMatchingRules() throws {
         try put("host", domain: "example.com")
         try put("domain", domain: ".example.com")
         try put("path", domain: "example.com", path: "/x")
@@ -41,7 +41,7 @@ import Testing
         URL(string: address).map(cookies.cookies(for:))?.map(\.name) ?? []
     }
 
-    @Test func cookieOfAResponseIsStoredForTheSession() throws {
+    @Test func responseCookieIsStoredForURLSession() throws {
         cookies.receive(
             "a=\"x,y=\"; Secure; HttpOnly; Domain=example.com; Path=/x; Max-Age=60",
             from: "https://www.example.com/"
@@ -60,13 +60,13 @@ import Testing
     @Test(arguments: [
         "a=b; Domain=com", "a=b; Domain=example.org", "a=b; Secure", "__Host-a=b", "a=b; Domain=www.example.com",
     ])
-    func cookieForAnotherHostIsRefused(field: String) {
+    func cookieViolatingRulesIsRejected(field: String) {
         cookies.receive(field, from: "http://example.com/")
 
         #expect(foundation.cookies ?? [] == [])
     }
 
-    @Test func secureCookiesAreNotTouchedOverHTTP() {
+    @Test func secureCookiesCannotBeOverwrittenOverHTTP() {
         cookies.receive("a=1; Secure; Path=/", from: "https://example.com/")
 
         cookies.receive("a=2; Path=/", "a=; Path=/; Max-Age=0", from: "http://example.com/")
@@ -74,7 +74,7 @@ import Testing
         #expect(cookies.sent(to: "https://example.com/") == "a=1")
     }
 
-    @Test func cookiesEndAndAreReplaced() {
+    @Test func cookiesAreReplacedAndDeleted() {
         cookies.receive("a=1", "b=1; Domain=example.com", "c=1; Max-Age=60", from: "https://example.com/")
 
         cookies.receive("a=; Max-Age=0", "b=; Max-Age=0", "c=2", from: "https://example.com/")
@@ -82,7 +82,7 @@ import Testing
         #expect(cookies.sent(to: "https://example.com/") == "b=1; c=2")
     }
 
-    @Test func storageThatAcceptsNothingGetsNothing() {
+    @Test func neverAcceptPolicyIsRespected() {
         foundation.cookieAcceptPolicy = .never
 
         cookies.receive("a=1", from: "https://example.com/")

@@ -22,7 +22,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.cookie] } == [nil, "a=1; b=2"])
     }
 
-    @Test func aRedirectCarriesTheCookiesOfItsTarget() async throws {
+    @Test func redirectSendsCookiesOfItsTarget() async throws {
         let jar = CookieJar()
         try jar.set(SetCookie("here", "1"), for: home)
         try jar.set(SetCookie("there", "2"), for: URL(string: "https://other.example/")!)
@@ -45,7 +45,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.cookie] } == ["own=0; here=1", "there=2", "here=1; new=3"])
     }
 
-    @Test func theRequestsOwnCookieGoesBeforeOneOfTheSameName() async throws {
+    @Test func cookieOfRequestOverridesStoredOne() async throws {
         let jar = CookieJar()
         try jar.set(SetCookie("session", "jar"), for: home)
         try jar.set(SetCookie("theme", "dark"), for: home)
@@ -58,7 +58,7 @@ import Testing
         #expect(sent.headers[values: .cookie] == ["session=own; theme=dark"])
     }
 
-    @Test func cookieWithoutANameIsSentBesideTheRequestsOwn() async throws {
+    @Test func namelessCookieIsSentWithCookieOfRequest() async throws {
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.setCookie: "token"]) }
         let client = HTTPClient(transport: transport)
 
@@ -67,7 +67,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.cookie] } == ["own=0", "own=0; token"])
     }
 
-    @Test func cookiesCanBeOff() async throws {
+    @Test func cookiesCanBeDisabled() async throws {
         let jar = CookieJar()
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.setCookie: "a=1"]) }
         let without = HTTPClient(transport: transport) { $0.cookies = nil }
@@ -80,7 +80,7 @@ import Testing
         #expect(transport.requests.allSatisfy { !$0.headers.contains(.cookie) } && jar.cookies.isEmpty)
     }
 
-    @Test func everyClientHasAJarOfItsOwn() async throws {
+    @Test func clientsHaveSeparateCookieJars() async throws {
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.setCookie: "a=1"]) }
 
         for _ in 1...2 { _ = try await HTTPClient(transport: transport).fetch(HTTPRequest(url: home)) }

@@ -13,7 +13,7 @@ import Testing
             .priority(priority)
     }
 
-    @Test func noMoreTransfersThanTheLimitAreAtOneHost() async {
+    @Test func transfersPerHostAreLimited() async {
         let gates = ["a": Gate(), "b": Gate()]
         let sent = Recorder<String>()
         let transport = InMemoryTransport { request in
@@ -32,7 +32,7 @@ import Testing
         #expect(sent.count == 6)
     }
 
-    @Test func oneThatEndsLetsOneIn() async throws {
+    @Test func finishedTransferAdmitsNextOne() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.hostLimiter = HostLimiter(limit: 2) }
         let operations = (0..<20).map { _ in queue.addRequest(request("a")) }
@@ -48,7 +48,7 @@ import Testing
         #expect(transport.transfers.count == 20)
     }
 
-    @Test func aRateHoldsRequestsBackAndTheMostUrgentGoesFirst() async {
+    @Test func rateLimitedRequestsAreSentByPriority() async {
         let (clock, sent) = (TestClock(), Recorder<String>())
         let transport = InMemoryTransport { request in
             sent.record(request.url.path)
@@ -57,7 +57,7 @@ import Testing
         let queue = TestQueue(transport) {
             $0.rateLimiter = RateLimiter(1, per: .seconds(1), clock: clock)
         }
-        // It runs on this thread as far as possible: when this returns, it has its place in the queue.
+        // The operation runs on this thread until it has to wait: when `start()` returns, it is queued.
         func add(_ path: String, _ priority: Operation.QueuePriority) -> Operation {
             let url = URL(string: "https://a.example/\(path)")!
             let request = Get<Data>().modified { $0.http = HTTPRequest(url: url) }.priority(priority)
@@ -80,7 +80,7 @@ import Testing
         #expect(sent.elements == ["/first", "/high", "/low"])
     }
 
-    @Test func waitingRequestThatIsCancelledIsNotSentAndTakesNoToken() async {
+    @Test func cancelledWaitingRequestTakesNoToken() async {
         let gate = Gate()
         let sent = Recorder<Void>()
         let transport = InMemoryTransport { _ in
@@ -101,7 +101,7 @@ import Testing
         #expect(second.result?.error?.code == .cancelled && third.result?.error == nil && sent.count == 2)
     }
 
-    @Test func aCancelAtAnyMomentGivesThePlaceBack() async {
+    @Test func cancellationReleasesSlotAtAnyTime() async {
         let limiter = HostLimiter(limit: 1)
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok) }) { $0.hostLimiter = limiter }
 

@@ -6,7 +6,7 @@ import Requests
 import RequestsTestSupport
 import RequestsTesting
 
-/// Requests of a client with limits, and the order in which they are sent.
+/// The requests of a rate-limited or host-limited client, and the order in which they are sent.
 final class LimitedTraffic: Sendable {
     /// The numbers of the requests, in the order in which they were sent.
     let sent: Recorder<Int>
@@ -30,7 +30,7 @@ final class LimitedTraffic: Sendable {
 
     func fetch(_ id: Int) async throws { _ = try await client.fetch(Self.request(id)) }
 
-    /// Starts a request on this thread: when this returns, it is sent or has its place in the line.
+    /// Starts a request on this thread: when this method returns, the request is sent or queued.
     @discardableResult
     func start(_ id: Int, _ priority: Operation.QueuePriority = .normal) -> HTTPRequest.OperationType {
         let operation = client.makeOperation(for: Self.request(id))
@@ -40,7 +40,7 @@ final class LimitedTraffic: Sendable {
     }
 }
 
-/// A clock that leaps to the end of every sleep, so that its time is the time that was slept.
+/// A clock that jumps to the end of each sleep, so that its time is the total sleep time.
 final class LeapingClock: Clock {
     private let time = Locked(ManualClock.Instant())
 

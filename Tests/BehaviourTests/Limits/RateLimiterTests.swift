@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// When a request is sent that has to wait for its turn.
+/// The times at which queued requests are sent.
 @Suite(.bounded) struct RateLimiterTests {
-    /// An operation whose priority takes time to find out.
+    /// An operation whose priority is slow to compute.
     final class DeliberateOperation: DataOperation<DeliberateRequest>, @unchecked Sendable {
         override var queuePriority: Operation.QueuePriority {
             get {
@@ -37,7 +37,7 @@ import Testing
 
     private func traffic(_ limiter: RateLimiter) -> LimitedTraffic { LimitedTraffic { $0.rateLimiter = limiter } }
 
-    @Test func theBurstIsSentAtOnceAndTheOthersWhenTheirTimeComes() async throws {
+    @Test func burstIsSentImmediatelyThenAtRate() async throws {
         let traffic = traffic(RateLimiter(2, per: .seconds(1), clock: clock))
 
         for id in 1...4 { traffic.start(id) }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func thereIsOneSleepHoweverManyWait() async throws {
+    @Test func waitersShareOneSleep() async throws {
         let traffic = traffic(RateLimiter(1, per: .seconds(1), clock: clock))
 
         let operations = (0..<100).map { traffic.start($0) }
@@ -61,7 +61,7 @@ import Testing
         for operation in operations { operation.cancel() }
     }
 
-    @Test func cancellingTheLastRequestEndsTheSleep() async throws {
+    @Test func cancellingLastRequestEndsSleep() async throws {
         let traffic = traffic(RateLimiter(1, per: .seconds(1), clock: clock))
         traffic.start(1)
         let operation = traffic.start(2)
@@ -75,7 +75,7 @@ import Testing
         #expect(traffic.sent.elements == [1, 3])
     }
 
-    @Test func requestThatIsCancelledOnceItIsSentGivesNoTokenBack() async throws {
+    @Test func cancelledTransferDoesNotReturnToken() async throws {
         let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
         let traffic = LimitedTraffic({ $0.rateLimiter = limiter }, answer: { $0 == 1 ? .never : .status(.ok) })
 
@@ -89,7 +89,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func pauseHoldsAllBack() async throws {
+    @Test func pauseDelaysAllRequests() async throws {
         let limiter = RateLimiter(10, per: .seconds(1), clock: clock)
         let traffic = traffic(limiter)
 
@@ -108,8 +108,8 @@ import Testing
         #expect(await traffic.sent.first(2) == [1, 2])
     }
 
-    /// Priorities are trusted for 100 ms, also those that take longer to find out.
-    @Test func slowPrioritiesAreReadOnceATurn() async throws {
+    /// Priorities are cached for 100 ms, including those that take longer to compute.
+    @Test func slowPrioritiesAreReadOncePerGrant() async throws {
         let traffic = traffic(RateLimiter(1, per: .seconds(1), clock: clock))
         let count = Locked(0)
         let isSlow = Locked(false)
@@ -138,8 +138,8 @@ import Testing
         await traffic.sent.first(3)
     }
 
-    /// The transport adds the next request while the limiter lets one go.
-    @Test func limiterMayBeUsedWhileItGrants() async throws {
+    /// The transport adds the next request while the limiter admits one.
+    @Test func limiterIsReentrant() async throws {
         let limiter = RateLimiter(1000, per: .seconds(1), clock: clock)
         let client = Locked<HTTPClient?>(nil)
         let traffic = LimitedTraffic(
@@ -158,7 +158,7 @@ import Testing
         client.withLock { $0 = nil }
     }
 
-    @Test func limiterThatNobodyElseHoldsStillGrantsAndIsThenDeallocated() async throws {
+    @Test func releasedLimiterServesWaitersThenDeallocates() async throws {
         weak var limiter: RateLimiter?
         let sent = {
             let new = RateLimiter(1, per: .seconds(1), clock: clock)
@@ -176,7 +176,7 @@ import Testing
         try await eventually { limiter == nil }
     }
 
-    @Test func manyWaitAndAllAreSent() async throws {
+    @Test func manyQueuedRequestsAreAllSent() async throws {
         let total = Scale.pick(1000, whole: 10_000)
         let traffic = traffic(RateLimiter(10_000, per: .seconds(1), burst: 100, clock: clock))
         for id in 0..<total { traffic.start(id) }
@@ -184,12 +184,12 @@ import Testing
         for count in stride(from: 200, through: total, by: 100) {
             try await clock.waitForSleepers()
             clock.advance(by: .milliseconds(10))
-            // Those that are granted together may overtake each other.
+            // Requests that are admitted together may overtake each other.
             #expect(await Set(traffic.sent.first(count)) == Set(0..<count))
         }
     }
 
-    @Test func everyRequestEndsOnceAndEveryTokenIsPaidOnce() async throws {
+    @Test func requestsCompleteOnceAndSpendOneToken() async throws {
         let traffic = traffic(RateLimiter(Scale.races, per: .seconds(1), burst: 1, clock: clock))
         let lasting = Scale.races / 2
 

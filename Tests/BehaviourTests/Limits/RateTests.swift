@@ -7,11 +7,11 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// How many requests a rate allows until when: a bucket of tokens, which is full at first.
+/// The number of requests that a rate allows over time: a token bucket that is full at first.
 @Suite(.bounded) struct RateTests {
     private let clock = LeapingClock()
 
-    /// Sends requests one after the other, and returns the time at which the last was sent.
+    /// Sends requests one after another, and returns the time at which the last one was sent.
     @discardableResult
     private func send(_ count: Int = 1, through limiter: RateLimiter) async throws -> Duration {
         let traffic = LimitedTraffic { $0.rateLimiter = limiter }
@@ -22,7 +22,7 @@ import Testing
     struct Row: CustomTestStringConvertible, Sendable {
         /// The arguments of the limiter.
         let (count, interval, burst): (Int, Duration, Int?)
-        /// The number of requests, and the time of the last.
+        /// The number of requests, and the time of the last one.
         let (requests, time): (Int, Duration)
 
         var testDescription: String { "\(count) per \(interval), burst \(burst ?? count): \(requests)" }
@@ -37,28 +37,28 @@ import Testing
         // A full bucket gives the burst, and then the rate.
         Row(80, burst: 25, 25, .zero), Row(80, burst: 25, 26, .microseconds(12_500)),
         Row(80, burst: 25, 28, .microseconds(37_500)),
-        // The burst is the count where nothing else is said.
+        // The burst defaults to the count.
         Row(7, 7, .zero), Row(7, 14, .seconds(1)),
         // A third of a second isn't rounded away.
         Row(3, burst: 1, Scale.pick(601, whole: 300_001), .seconds(Scale.pick(200, whole: 100_000))),
         Row(7, per: .seconds(11), burst: 1, 1 + 82, .seconds(11) * 82 / 7),
-        // Less than one is one.
+        // Values below one count as one.
         Row(0, 1, .zero), Row(0, 2, .seconds(1)), Row(-5, burst: -5, 1, .zero), Row(-5, burst: -5, 2, .seconds(1)),
         Row(1, burst: 0, 1, .zero), Row(1, burst: 0, 2, .seconds(1)), Row(.min, burst: .min, 1, .zero),
         Row(.min, burst: .min, 2, .seconds(1)),
         // Without an interval, there is no limit.
         Row(1, per: .zero, 100, .zero), Row(1, per: .seconds(-1), 100, .zero),
     ])
-    func aRequestIsSentWhenItsTokenIsThere(_ row: Row) async throws {
+    func requestIsSentWhenTokenIsAvailable(_ row: Row) async throws {
         let limiter = RateLimiter(row.count, per: row.interval, burst: row.burst, clock: clock)
 
         let time = try await send(row.requests, through: limiter)
 
-        // Every wake-up is late by less than an attosecond, and that lateness isn't lost.
+        // Each wake-up is late by less than an attosecond, and these delays don't accumulate.
         #expect(time >= row.time && time < row.time + .nanoseconds(1), "\(time)")
     }
 
-    @Test func aRestFillsTheBucketUpToTheBurst() async throws {
+    @Test func idleTimeFillsBucketUpToBurst() async throws {
         let limiter = RateLimiter(80, per: .seconds(1), burst: 25, clock: clock)
         try await send(25, through: limiter)
 
@@ -68,7 +68,7 @@ import Testing
         #expect(try await send(through: limiter) == .seconds(60) + .microseconds(12_500))
     }
 
-    @Test func theBucketFillsTheSameHoweverOftenItIsAsked() async throws {
+    @Test func frequentReadsDoNotAffectRefill() async throws {
         let clock = ManualClock()
         let traffic = LimitedTraffic { $0.rateLimiter = RateLimiter(7, per: .seconds(11), burst: 1, clock: clock) }
         try await traffic.fetch(0)
@@ -88,7 +88,7 @@ import Testing
 
     // MARK: Pauses
 
-    @Test func aPauseHoldsTokensBackAndEndsWithoutABurst() async throws {
+    @Test func pauseWithholdsTokensAndEndsWithoutBurst() async throws {
         let limiter = RateLimiter(10, per: .seconds(1), clock: clock)
         limiter.pause(for: .seconds(30))
         clock.advance(by: .seconds(29))
@@ -100,7 +100,7 @@ import Testing
         #expect(try await send(through: limiter) == .milliseconds(40_100))
     }
 
-    @Test func aPauseShorterThanATokenBringsNone() async throws {
+    @Test func shortPauseDoesNotAddToken() async throws {
         let limiter = RateLimiter(1, per: .seconds(60), clock: clock)
         try await send(through: limiter)
         clock.advance(by: .seconds(10))
@@ -110,7 +110,7 @@ import Testing
         #expect(try await send(through: limiter) == .seconds(60))
     }
 
-    @Test(arguments: [(2, 10), (20, 21)]) func aPauseIsMadeLongerAndNeverShorter(second: Int, end: Int) async throws {
+    @Test(arguments: [(2, 10), (20, 21)]) func pauseCanOnlyBeExtended(second: Int, end: Int) async throws {
         let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
         limiter.pause(for: .seconds(10))
         clock.advance(by: .seconds(1))
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func withoutAnIntervalOnlyAPauseLimits(_ interval: Duration) async throws {
+    func zeroIntervalLimitsOnlyDuringPause(_ interval: Duration) async throws {
         let limiter = RateLimiter(1, per: interval, clock: clock)
 
         #expect(try await send(100, through: limiter) == .zero)
@@ -134,7 +134,7 @@ import Testing
         (Int.max, Duration.seconds(Int64.max), Int.max), (1, .seconds(Int64.max), Int.max),
         (Int.max, Duration(secondsComponent: 0, attosecondsComponent: 1), 1),
     ])
-    func nothingIsTooLargeForTheArithmetic(count: Int, interval: Duration, burst: Int) async throws {
+    func extremeValuesDoNotOverflow(count: Int, interval: Duration, burst: Int) async throws {
         let clock = ManualClock()
         let limiter = RateLimiter(count, per: interval, burst: burst, clock: clock)
         let traffic = LimitedTraffic { $0.rateLimiter = limiter }
@@ -152,7 +152,7 @@ import Testing
         _ = try? await operation.value()
     }
 
-    @Test func noTimetableGetsMoreThanBurstAndRateAllow() async throws {
+    @Test func randomTrafficNeverExceedsBurstAndRate() async throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 20_000) {
             let count = Int.random(in: 1...20, using: &fuzz)

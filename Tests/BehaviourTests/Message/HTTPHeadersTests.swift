@@ -7,7 +7,7 @@ import RequestsTestSupport
 import Testing
 
 @Suite(.bounded) struct HTTPHeadersTests {
-    @Test func namesAreFoundWithoutRegardToCaseAndSentAsGiven() {
+    @Test func nameLookupIgnoresCaseAndPreservesSpelling() {
         let headers: HTTPHeaders = ["x-TRACE": "1"]
 
         #expect(headers["X-Trace"] == "1" && headers.contains("X-TRACE"))
@@ -20,14 +20,14 @@ import Testing
         (HTTPField.Name.accept, "a, b"), (.cookie, "a; b"), (.setCookie, "a"), (.authorization, "a"),
         (.contentType, "a"),
         (.location, "a"), (.contentLength, "a, b"), (.host, "a, b"), ("X-Own", "a, b"),
-    ]) func repeatedFieldsAreReadAsTheirNameWants(name: HTTPField.Name, joined: String) {
+    ]) func repeatedFieldsAreCombinedPerName(name: HTTPField.Name, joined: String) {
         let headers: HTTPHeaders = [name: "a", .date: "d", name: "b"]
 
         #expect(headers[name] == joined)
         #expect(headers[values: name] == ["a", "b"])
     }
 
-    @Test func settingReplacesAllInThePlaceOfTheFirst() {
+    @Test func settingReplacesAllAtFirstPosition() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
 
         headers["a"] = "4"
@@ -37,7 +37,7 @@ import Testing
         #expect(headers.map(\.value) == ["2"])
     }
 
-    @Test func addingKeepsWhatIsThere() {
+    @Test func addingKeepsExistingFields() {
         var headers: HTTPHeaders = ["A": "1"]
 
         headers.add("2", for: "a")
@@ -55,7 +55,7 @@ import Testing
         #expect(headers.map(\.description) == ["B: 2", "a: 4", "C: 5", "a: 6"])
     }
 
-    @Test func removingReturnsWhatWasThere() {
+    @Test func removingReturnsRemovedFields() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
 
         #expect(headers[fields: "A"].map(\.description) == ["A: 1", "a: 3"])
@@ -63,7 +63,7 @@ import Testing
         #expect(headers.remove("a").isEmpty && headers.count == 1)
     }
 
-    @Test func fieldsAreAddedAndSetWhole() {
+    @Test func completeFieldsCanBeAddedAndSet() {
         var headers: HTTPHeaders = [.accept(.json), .accept(.xml)]
 
         headers.add(.userAgent("a"))
@@ -72,7 +72,7 @@ import Testing
         #expect(headers.map(\.description) == ["Accept: text/html", "User-Agent: a"])
     }
 
-    @Test func sortingKeepsTheOrderOfOneName() {
+    @Test func sortingIsStablePerName() {
         var headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3", "B": "4", "a": "5"]
 
         headers.sort()
@@ -81,14 +81,14 @@ import Testing
         #expect(headers.names == ["A", "b", "C"])
     }
 
-    @Test func theDictionaryHasEachNameOnce() {
+    @Test func dictionaryCombinesRepeatedFields() {
         let headers: HTTPHeaders = ["A": "1", "a": "2", "Cookie": "c", "cookie": "d"]
 
         #expect(headers.dictionary == ["A": "1, 2", "Cookie": "c; d"])
     }
 
-    /// As `HTTPURLResponse` has them on Apple platforms, where readers split joined cookies again.
-    @Test func foundationsResponseHasEveryCookieAndEachNameOnce() throws {
+    /// `HTTPURLResponse` on Apple platforms joins cookies in the same way, and readers split them again.
+    @Test func urlResponseKeepsCookiesAndJoinsFields() throws {
         let fields: HTTPHeaders = [
             .setCookie: "a=1; Path=/", "x-two": "1", "set-cookie": "b=2", "X-Two": "2",
         ]
@@ -107,11 +107,11 @@ import Testing
             (["A": "1"], ["A": "1", "A": "1"], false),
         ] as [(HTTPHeaders, HTTPHeaders, Bool)]
     )
-    func theSameFieldsMayStandInAnotherOrder(one: HTTPHeaders, other: HTTPHeaders, isSame: Bool) {
+    func fieldComparisonIgnoresOrderOfNames(one: HTTPHeaders, other: HTTPHeaders, isSame: Bool) {
         #expect(one.hasSameFields(as: other) == isSame && other.hasSameFields(as: one) == isSame)
     }
 
-    @Test func foundationsRequestsHaveThem() throws {
+    @Test func urlRequestBridgesHeaders() throws {
         var request = URLRequest(url: home)
 
         request.headers = [.accept(.json), HTTPField("X", "1"), HTTPField("x", "2")]
@@ -123,7 +123,7 @@ import Testing
         #expect(request.headers == [.accept(.json)] && request.method == .query)
     }
 
-    @Test func invalidFieldIsRefusedAlsoFromAURLRequest() throws {
+    @Test func invalidFieldOfURLRequestIsRejected() throws {
         for field in [HTTPField("X", "a\r\nX-Evil: 1"), HTTPField("X\r\nX-Evil", "1")] {
             var foundations = URLRequest(url: home)
             foundations.headers = [field]
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func foundationsSessionsHaveThem() {
+    @Test func urlSessionConfigurationBridgesHeaders() {
         let configuration = URLSessionConfiguration.ephemeral
 
         configuration.headers = ["X-A": "1", .accept: "text/plain"]
@@ -142,7 +142,7 @@ import Testing
         #expect(configuration.httpAdditionalHeaders == nil && configuration.headers.isEmpty)
     }
 
-    @Test func foundationsResponsesHaveThem() throws {
+    @Test func httpURLResponseBridgesHeaders() throws {
         let response = try #require(
             HTTPURLResponse(url: home, statusCode: 200, httpVersion: nil, headerFields: ["Content-Type": "text/plain"])
         )
@@ -150,7 +150,7 @@ import Testing
         #expect(response.headers[.contentType] == "text/plain")
     }
 
-    @Test func aDictionaryHasAlwaysTheSameOrder() {
+    @Test func headersFromDictionaryAreSorted() {
         #expect(HTTPHeaders(["b": "2", "a": "1"] as [String: String]).map(\.name) == ["a", "b"])
     }
 
@@ -164,7 +164,7 @@ import Testing
         ("a=1, ,; =2,", ["a=1, ,; =2,"]),
         ("", [""]),
     ])
-    func cookiesThatFoundationJoinedAreTakenApart(_ joined: String, _ cookies: [String]) throws {
+    func cookiesJoinedByFoundationAreSplit(_ joined: String, _ cookies: [String]) throws {
         let response = HTTPURLResponse(
             url: home,
             statusCode: 200,
@@ -175,8 +175,8 @@ import Testing
         #expect(HTTPHeaders(try #require(response))[values: .setCookie] == cookies)
     }
 
-    /// As in a head that libcurl has received.
-    @Test func aHeadOfFoundationHasTheFirstOfSeveralSingleValues() throws {
+    /// A response head received by libcurl has the same fields.
+    @Test func urlResponseKeepsFirstOfRepeatedSingleValues() throws {
         let fields = [
             "Set-Cookie": "a=1, b=2", "Content-Type": "text/html; a=\"x, y\", text/plain",
             "Accept-Ranges": "bytes, none",
@@ -192,7 +192,7 @@ import Testing
 }
 
 @Suite(.bounded) struct DefaultHeadersTests {
-    @Test func defaultHeadersHaveAUserAgentAndLanguages() async throws {
+    @Test func defaultHeadersIncludeUserAgentAndLanguages() async throws {
         let request = try await TestQueue.sent(HTTPRequest(url: home, headers: .default))
 
         #if os(Linux)

@@ -13,12 +13,12 @@ import Testing
             (.connect, false, false), ("PURGE", false, false), ("patch", false, false),
         ] as [(HTTPMethod, Bool, Bool)]
     )
-    func methodsSayWhatRepeatingThemDoes(method: HTTPMethod, isSafe: Bool, isIdempotent: Bool) {
+    func methodsReportSafetyAndIdempotency(method: HTTPMethod, isSafe: Bool, isIdempotent: Bool) {
         // RFC 9110, 9.2; an unknown method counts as neither safe nor idempotent.
         #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent)
     }
 
-    /// The fetch standard normalizes six methods; all others are sent as they are written.
+    /// The Fetch standard normalizes six methods. All others are sent verbatim.
     @Test(
         arguments: [
             ("get", "GET"), ("Post", "POST"), ("pUT", "PUT"), ("delete", "DELETE"), ("head", "HEAD"),
@@ -26,12 +26,12 @@ import Testing
             ("gét", "gét"), ("", ""),
         ]
     )
-    func aMethodInLowerCaseIsSentAsServersKnowIt(text: String, sent: String) {
+    func standardMethodsAreNormalizedToUppercase(text: String, sent: String) {
         #expect(HTTPMethod(text).rawValue == sent && HTTPMethod(rawValue: text).rawValue == sent)
         #expect(HTTPMethod(stringLiteral: text) == HTTPMethod(sent))
     }
 
-    @Test func allAreTokensAndDifferent() {
+    @Test func standardMethodsAreUniqueTokens() {
         #expect(HTTPMethod.standard.allSatisfy(\.rawValue.isToken) && Set(HTTPMethod.standard).count == 10)
         #expect(HTTPMethod(rawValue: "QUERY") == .query && HTTPMethod.query.description == "QUERY")
     }

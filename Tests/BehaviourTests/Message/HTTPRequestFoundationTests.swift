@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The properties of a caller's `URLRequest`, all of which are kept.
+/// The properties of a caller's `URLRequest`, which are all preserved.
 @Suite(.bounded) struct HTTPRequestFoundationTests {
     struct Property: Sendable, CustomTestStringConvertible {
         let name: String
@@ -21,7 +21,7 @@ import Testing
         var testDescription: String { name }
     }
 
-    /// Each property that Foundation exposes, with another value than its default.
+    /// The properties that Foundation exposes, each with a value other than its default.
     static let properties = [
         Property("url") { $0.url = URL(string: "https://other.example/x?y=z") },
         Property("cachePolicy") { $0.cachePolicy = .returnCacheDataElseLoad },
@@ -36,7 +36,7 @@ import Testing
         Property("httpShouldHandleCookies") { $0.httpShouldHandleCookies = false },
     ]
 
-    @Test func everyPropertyOfFoundationIsInTheTable() {
+    @Test func tableCoversAllURLRequestProperties() {
         let names = Mirror(reflecting: URLRequest(url: server)).children.compactMap(\.label)
 
         // Deprecated, and without an effect on platforms where Foundation exposes its properties.
@@ -45,7 +45,7 @@ import Testing
 
     private func shown(_ request: URLRequest) -> [String: String] {
         let pairs = Mirror(reflecting: request).children.map { label, value in
-            // Streams are other objects after they were passed on.
+            // A converted stream is a different object.
             (label ?? "", label == "httpBodyStream" ? "\(request.httpBodyStream != nil)" : "\(value)")
         }
         return Dictionary(pairs) { $1 }
@@ -59,7 +59,7 @@ import Testing
         return request
     }
 
-    @Test(arguments: properties) func aPropertyComesBackFromTheLibrary(property: Property) throws {
+    @Test(arguments: properties) func urlRequestPropertiesRoundTrip(property: Property) throws {
         let original = original(property)
 
         let result = try URLRequest(HTTPRequest(original))
@@ -67,7 +67,7 @@ import Testing
         #expect(shown(result) == shown(original))
     }
 
-    @Test(arguments: properties) func aModifierChangesTheProperty(property: Property) async throws {
+    @Test(arguments: properties) func modifierChangesProperty(property: Property) async throws {
         var request = HTTPRequest(url: server, method: .post)
         let context = InterceptorChain.Context(identifier: "", attempt: 1)
 
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [nil, Duration.seconds(10)])
-    func aModifierThatSetsSixtySecondsIsHeard(timeout: Duration?) async throws {
+    func modifierCanSetSixtySecondTimeout(timeout: Duration?) async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let client = HTTPClient(transport: transport) { $0.timeout = .seconds(5) }
         var request = Get<Data>().modified { $0.http.url = server }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatHandlesNoCookiesSendsAndKeepsNone() async throws {
+    @Test func httpShouldHandleCookiesIsRespected() async throws {
         let jar = CookieJar()
         let transport = InMemoryTransport { _ in .status(.ok, headers: ["Set-Cookie": "b=2"]) }
         let client = HTTPClient(transport: transport) { $0.cookies = jar }
@@ -118,7 +118,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
     }
 
-    @Test func aModifierTurnsCookiesOff() async throws {
+    @Test func modifierCanDisableCookies() async throws {
         let jar = CookieJar()
         let transport = InMemoryTransport { _ in .status(.ok) }
         let client = HTTPClient(transport: transport) { $0.cookies = jar }
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func aFileAStreamAndAFormWithAFileAreCarried() throws {
+    @Test func fileStreamAndFormAreConverted() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "a.txt")
         try Data("from disk".utf8).write(to: file)
@@ -163,7 +163,7 @@ import Testing
         #expect(ofForm.value(forHTTPHeaderField: "Content-Type") == "multipart/form-data; boundary=b")
     }
 
-    @Test func aFileKeepsItsLengthWhenItIsHandedBack() async throws {
+    @Test func fileLengthSurvivesRoundTrip() async throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "a.txt")
         try Data("from disk".utf8).write(to: file)
@@ -185,21 +185,21 @@ import Testing
     }
 
     @Test(arguments: ["/no/such/file", "/", "/dev/null"])
-    func contentThatIsNoReadableFileIsAnError(path: String) {
+    func unreadableFileFails(path: String) {
         let body = HTTPBody.file(URL(filePath: path))
 
         #expect(throws: InvalidValue.self) { try Post<Data>("a").body(body).toURLRequest(baseURL: server) }
         #expect(throws: InvalidValue.self) { try URLRequest(HTTPRequest(url: server, body: body)) }
     }
 
-    @Test func aBodyThatIsNotEncodedYetIsEncodedWithItsType() throws {
+    @Test func lazyBodyIsEncodedWithContentType() throws {
         let request = try URLRequest(HTTPRequest(url: server, method: .post, body: .form(["a": "b"])))
 
         #expect(request.httpBody == Data("a=b".utf8))
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
     }
 
-    @Test func everyKindOfBodyBringsItsType() throws {
+    @Test func conversionKeepsContentTypeOfBody() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "a.csv")
         try Data("a,b".utf8).write(to: file)

@@ -13,7 +13,7 @@ import Testing
             (600, .unknown), (99, .unknown), (0, .unknown), (-1, .unknown), (.max, .unknown),
         ] as [(Int, HTTPStatus.Category)]
     )
-    func theFirstDigitSaysWhatItIs(code: Int, category: HTTPStatus.Category) {
+    func firstDigitDeterminesCategory(code: Int, category: HTTPStatus.Category) {
         #expect(HTTPStatus(code).category == category)
     }
 
@@ -27,7 +27,7 @@ import Testing
         #expect(codes.allSatisfy { HTTPStatus($0).name != nil })
     }
 
-    @Test func descriptionsHaveCodeAndName() {
+    @Test func descriptionHasCodeAndName() {
         #expect(HTTPStatus.notFound.description == "404 Not Found" && HTTPStatus(218).description == "218")
         #expect(HTTPStatus.imATeapot == 418 && HTTPStatus.ok < .created)
         let named = (0..<1000).count { HTTPStatus($0).name != nil }

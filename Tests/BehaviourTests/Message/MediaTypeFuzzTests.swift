@@ -11,7 +11,7 @@ import Testing
         "boundary",
     ]
 
-    @Test func readMediaTypeIsPrintedAndReadUnchanged() throws {
+    @Test func parsedMediaTypeRoundTrips() throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz() {
             let text = (Bool.random(using: &fuzz) ? "text/plain;" : "") + fuzz.text(of: Self.pieces)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func validMediaTypeIsReadExactly() throws {
+    @Test func validMediaTypeRoundTrips() throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let name = fuzz.text(of: Self.pieces, upTo: 3)

@@ -26,7 +26,7 @@ import Testing
             ("*/*;q=0.1", "*/*; q=0.1"),
         ] as [(String, String)]
     )
-    func textIsReadAndPrinted(text: String, printed: String) throws {
+    func parsesAndSerializesMediaTypes(text: String, printed: String) throws {
         let type = try MediaType(parsing: text)
 
         #expect(type.rawValue == printed)
@@ -40,7 +40,7 @@ import Testing
         "text/plain\r\nX-Evil: 1", "text/plain; a=\"\n\"", "text/plain; a=\0", "tëxt/plain", "text/plain/x", "\u{7F}/a",
         "text/html;q=0, */*", "text/html; a=\"b\", text/plain",
     ])
-    func invalidTypeIsRefused(_ text: String) {
+    func invalidTypeIsRejected(_ text: String) {
         #expect(throws: InvalidValue.self) { try MediaType(parsing: text) }
         #expect(!MediaType(stringLiteral: text).isValid)
     }
@@ -59,14 +59,14 @@ import Testing
             (MediaType("a", String(repeating: "ä", count: 10_000)), "…"),
         ] as [(MediaType, String)]
     )
-    func badPiecesAreRefusedAndNamed(type: MediaType, named: String) {
+    func errorNamesInvalidComponent(type: MediaType, named: String) {
         let error = #expect(throws: InvalidValue.self) { try type.validated() }
 
         #expect(error?.kind == .mediaType)
         #expect(error.map { "\($0)".contains(named) && "\($0)".count < 200 && !"\($0)".contains("\n") } == true)
     }
 
-    @Test func caseMattersOnlyInValues() {
+    @Test func onlyParameterValuesAreCaseSensitive() {
         #expect(MediaType("Text", "HTML") == .html)
         #expect(MediaType("Text", "HTML").hashValue == MediaType.html.hashValue)
         #expect(MediaType.html.charset("UTF-8") == ("text/html; CHARSET=utf-8" as MediaType))
@@ -96,11 +96,11 @@ import Testing
             ("text/plain;charset=utf-8", "text/plain;charset=UTF-8", true),
         ] as [(MediaType, MediaType, Bool)]
     )
-    func rangesCoverTypes(range: MediaType, type: MediaType, isCovered: Bool) {
+    func mediaRangesMatchTypes(range: MediaType, type: MediaType, isCovered: Bool) {
         #expect(range.matches(type) == isCovered)
     }
 
-    @Test func suffixesSayWhatFormatItIs() {
+    @Test func suffixIdentifiesFormat() {
         #expect(MediaType.problemJSON.suffix == "json" && MediaType.json.suffix == nil)
         #expect(MediaType("a", "b+c+XML").suffix == "xml" && MediaType("a", "b+").suffix == nil)
         #expect(MediaType.json.isJSON && MediaType.problemJSON.isJSON && MediaType("text", "JSON").isJSON)
@@ -114,7 +114,7 @@ import Testing
             ("windows-1252", .windowsCP1252), ("Shift_JIS", .shiftJIS), ("latin-1", .isoLatin1), ("nonsense", nil),
         ] as [(String, String.Encoding?)]
     )
-    func charsetsAreEncodings(charset: String, encoding: String.Encoding?) {
+    func charsetMapsToStringEncoding(charset: String, encoding: String.Encoding?) {
         #expect(MediaType.plainText.charset(charset).encoding == encoding)
         #expect(MediaType.plainText.encoding == nil)
     }
@@ -126,11 +126,11 @@ import Testing
             ("", nil), ("unheard-of", nil), ("json\r\n", nil),
         ] as [(String, MediaType?)]
     )
-    func extensionsOfFilesSayTheType(fileExtension: String, type: MediaType?) {
+    func fileExtensionDeterminesType(fileExtension: String, type: MediaType?) {
         #expect(MediaType(fileExtension: fileExtension) == type)
     }
 
-    @Test func presetsAreWhatTheyAreRegisteredAs() {
+    @Test func presetsHaveRegisteredNames() {
         #expect(MediaType.urlEncodedForm.rawValue == "application/x-www-form-urlencoded")
         #expect(MediaType.binary.rawValue == "application/octet-stream")
         #expect(MediaType.formData(boundary: "a b").rawValue == "multipart/form-data; boundary=\"a b\"")

@@ -16,7 +16,7 @@ import Testing
         .head(HTTPResponseHead(status: .ok, headers: [.contentLength: "\(count)"]))
     }
 
-    @Test func eachRequestCountsTheSame() async throws {
+    @Test func requestsAreWeightedEqually() async throws {
         let client = HTTPClient(transport: transport)
         _ = client.progress
         let first = client.addRequest(HTTPRequest(url: url))
@@ -39,7 +39,7 @@ import Testing
         #expect(client.progress.isIdle && "\(client.progress)" == "2 of 2 requests")
     }
 
-    @Test func uploadIsHalfOfTheProgress() async throws {
+    @Test func uploadCountsForHalfOfProgress() async throws {
         let clock = ManualClock()
         let client = HTTPClient(transport: transport) { $0.clock = clock }
         _ = client.progress

@@ -29,7 +29,7 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    /// Records all reported progress, in its order.
+    /// Records all reported progress in order.
     private func record(
         _ operation: NetworkOperation<some NetworkRequest>,
         _ direction: TransferProgress.Direction = .download
@@ -39,7 +39,7 @@ import Testing
         return recorder
     }
 
-    /// Records what an observer is told that is added after the end.
+    /// Records the progress that an observer receives if it is added after the end.
     private func recordLate(_ operation: NetworkOperation<some NetworkRequest>) async -> Recorder<TransferProgress> {
         await operation.end()
         return record(operation)
@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Reporting
 
-    @Test func receivedBytesAreReportedAtIntervalsAndExactlyAtTheEnd() async throws {
+    @Test func progressIsThrottledButFinalValueIsExact() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let transfer = try await steps.awaitTransfer()
@@ -66,7 +66,7 @@ import Testing
         #expect(await told.first(3) == [progress(0, of: 100), progress(30, of: 100), progress(100, of: 100)])
     }
 
-    @Test func aRetryNeverGoesBackAndTheEndIsExact() async throws {
+    @Test func retryNeverDecreasesProgress() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         for (number, count) in [60, 20, 80].enumerated() {
@@ -83,7 +83,7 @@ import Testing
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
     }
 
-    @Test(arguments: [true, false]) func lateObserverGetsTheExactEnd(
+    @Test(arguments: [true, false]) func lateObserverReceivesFinalProgress(
         isDownload: Bool
     ) async throws {
         let folder = TemporaryFolder()
@@ -97,7 +97,7 @@ import Testing
         #expect(await told.first(1) == [progress(80, of: 80)])
     }
 
-    @Test func redirectsAndErrorsDoNotCount() async throws {
+    @Test func redirectAndErrorBodiesAreNotCounted() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let first = try await steps.awaitTransfer()
@@ -117,7 +117,7 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(3, of: 3)])
     }
 
-    @Test func encodedContentIsCountedDecodedAndItsLengthIsNotKnown() async throws {
+    @Test func compressedContentCountsDecodedBytes() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let transfer = try await steps.awaitTransfer()
@@ -130,7 +130,7 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(1000, of: 1000)])
     }
 
-    @Test func sentBytesAreReportedSeparately() async throws {
+    @Test func uploadProgressIsReportedSeparately() async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let (sent, received) = (record(operation, .upload), record(operation))
@@ -147,9 +147,9 @@ import Testing
         #expect(await received.first(1).last == progress(0, of: 0) || received.elements.first == progress(0))
     }
 
-    /// A bar would stand at its end while everything is sent again.
+    /// Otherwise, a progress bar would remain full while the body is sent again.
     @Test(arguments: [.serviceUnavailable, .temporaryRedirect, nil] as [HTTPStatus?])
-    func uploadThatIsSentAgainMovesOn(_ status: HTTPStatus?) async throws {
+    func resentUploadKeepsAdvancing(_ status: HTTPStatus?) async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let (sent, whole) = (record(operation, .upload), Progress(totalUnitCount: 1))
@@ -157,7 +157,7 @@ import Testing
         let first = try await steps.awaitTransfer()
         clock.advance(by: .milliseconds(100))
         first.receive(.sent(100, of: 100))
-        // A finished parent would be so for good.
+        // A finished parent would remain finished.
         #expect(!whole.isFinished)
         if let status { first.receive(head(status, [.location: "/other"])) }
         first.receive(status == nil ? lost : .end(nil))
@@ -177,7 +177,7 @@ import Testing
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
     }
 
-    @Test func uploadThatWasCutIsSentAgainInFull() async throws {
+    @Test func interruptedUploadIsResentCompletely() async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let sent = record(operation, .upload)
@@ -197,7 +197,7 @@ import Testing
         #expect(sent.elements.contains { $0.total == 160 && $0.completed < 160 })
     }
 
-    @Test func aDownloadBeginsWithWhatIsThere() async throws {
+    @Test func resumedDownloadCountsExistingBytes() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Progress.\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -225,7 +225,7 @@ import Testing
         #expect(all.allSatisfy { $0.total == 100 })
     }
 
-    @Test func aStreamIsCountedAsItComes() async throws {
+    @Test func streamReportsProgress() async throws {
         let operation = queue().addRequest(Drain())
         let updates = operation.progressUpdates()
         let transfer = try await steps.awaitTransfer()
@@ -241,7 +241,7 @@ import Testing
 
     // MARK: Late observers
 
-    @Test func lateObserverBeginsWithTheLastProgress() async throws {
+    @Test func lateObserverReceivesLatestProgress() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "100"]))
@@ -255,7 +255,7 @@ import Testing
         #expect(await record(operation).first(1) == [progress(100, of: 100)])
     }
 
-    @Test func theSequenceEndsWithTheOperationHoweverThatEnds() async throws {
+    @Test func updatesEndWithOperation() async throws {
         let operation = queue { $0.retry = .never }.addRequest(TextRequest())
         let updates = operation.progressUpdates()
         let transfer = try await steps.awaitTransfer()
@@ -270,7 +270,7 @@ import Testing
         #expect(await operation.progressUpdates().reduce(0) { count, _ in count + 1 } == 1)
     }
 
-    @Test func nothingIsTimedWithoutAnObserver() async throws {
+    @Test func unobservedProgressUsesNoTimer() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head())
@@ -283,7 +283,7 @@ import Testing
 
     // MARK: Foundation's Progress
 
-    @Test func aProgressCountsBytesAndIsAChildOfOthers() async throws {
+    @Test func progressCountsBytesAndCanBeChild() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 2)
         #expect(operation.progress === operation.progress && operation.progress.isIndeterminate)
@@ -303,7 +303,7 @@ import Testing
         #expect(operation.progress.completedUnitCount == 100)
     }
 
-    @Test func aResponseWithoutContentIsCompleteToo() async throws {
+    @Test func emptyResponseCompletesProgress() async throws {
         let operation = queue().addRequest(TextRequest())
         let progress = operation.progress
         let transfer = try await steps.awaitTransfer()
@@ -314,9 +314,9 @@ import Testing
         #expect(progress.isFinished && progress.fractionCompleted == 1)
     }
 
-    /// A bar over several requests would never disappear.
+    /// Otherwise, a progress bar for several requests would never disappear.
     @Test(arguments: [true, false], [0, 40])
-    func parentOfAFailedChildFinishes(isUpload: Bool, count: Int) async throws {
+    func parentOfFailedChildFinishes(isUpload: Bool, count: Int) async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue { $0.retry = .never }.addRequest(request)
         let child = isUpload ? operation.uploadProgress : operation.progress
@@ -333,7 +333,7 @@ import Testing
         #expect(child.completedUnitCount == max(1, Int64(count)))
     }
 
-    @Test func parentOfACancelledChildFinishes() async throws {
+    @Test func parentOfCancelledChildFinishes() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 1)
         whole.addChild(operation.progress, withPendingUnitCount: 1)
@@ -345,7 +345,7 @@ import Testing
         #expect(whole.isFinished)
     }
 
-    @Test func cancellingTheProgressCancelsTheOperation() async throws {
+    @Test func cancellingProgressCancelsOperation() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 1)
         whole.addChild(operation.progress, withPendingUnitCount: 1)
@@ -359,11 +359,11 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    @Test func pausingTheProgressPausesTheOperation() async throws {
+    @Test func pausingProgressPausesOperation() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
 
-        // The handlers are called on a thread of Foundation.
+        // Foundation calls the handlers on its own thread.
         operation.progress.pause()
         try await transfer.awaitPause()
         operation.progress.resume()

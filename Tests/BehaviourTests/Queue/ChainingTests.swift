@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct ChainingTests {
-    @Test func aRequestIsMadeFromTheResultOfAnother() async throws {
+    @Test func requestIsCreatedFromPreviousResult() async throws {
         let queue = TestQueue(isSuspended: true)
 
         let first = queue.addRequest(TextRequest(identifier: "first"))
@@ -20,7 +20,7 @@ import Testing
         #expect(second.request?.identifier == "after hello")
     }
 
-    @Test func aRequestIsMadeFromSeveralResultsOfDifferentKinds() async throws {
+    @Test func requestIsCreatedFromMixedResults() async throws {
         let queue = TestQueue()
 
         let text = queue.addRequest(TextRequest())
@@ -34,7 +34,7 @@ import Testing
         #expect(last.request?.identifier == "hello 5")
     }
 
-    @Test func theFailureOfTheInputIsTheCauseAndNothingIsSent() async {
+    @Test func failedDependencyPreventsDependentRequest() async {
         let transport = InMemoryTransport { _ in .status(.notFound) }
         let queue = TestQueue(transport)
         let first = queue.addRequest(TextRequest())
@@ -50,7 +50,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aCancelledInputIsTheCauseAllAlongTheChain() async {
+    @Test func cancellationPropagatesAlongChain() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport, isSuspended: true)
         let first = queue.addRequest(TextRequest())
@@ -66,7 +66,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func errorOfMakingTheRequestIsTheFailureInEveryForm() async {
+    @Test func closureErrorFailsDependentRequest() async {
         let queue = TestQueue()
         let first = queue.addRequest(TextRequest())
 
@@ -101,7 +101,7 @@ import Testing
         await last.end()
     }
 
-    @Test func plainDependenciesOnlyOrder() async {
+    @Test func plainDependenciesAffectOnlyOrder() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(500) })
         let first = queue.addRequest(TextRequest(identifier: "first"))
 

@@ -7,14 +7,14 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Cancels at every phase of a client with all features: small here, full size in `Scripts/soak`.
+/// Cancels requests of a client with all features at each phase. `Scripts/soak` runs these tests at full size.
 @Suite(.bounded, .serialized) struct ClientSoakTests {
     /// The phase at which a request is cancelled.
     enum Phase: CaseIterable, Sendable {
         case made, added, adapting, sending, transforming, validating, deciding, ended, never
     }
 
-    /// Cancels requests at their phases: half of them at once, and half in a race with the next event.
+    /// Cancels requests at their phases: half of them immediately, and half in a race with the next event.
     private final class Storm: Sendable {
         private let operations = Locked<[Int: Operation]>([:])
         private let phases: [Phase]
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// The events of each operation, one word each.
+    /// The events of each operation, as one word each.
     private final class Trees: EventMonitor {
         let events = Locked<[UInt64: [String]]>([:])
 
@@ -156,7 +156,7 @@ import Testing
         return TextRequest(identifier: identifier, life: life, make: { [urlRequest] in $0(.success(urlRequest)) })
     }
 
-    @Test func everyCancelAtAnyPhaseEndsOnceAndLeavesNothing() async throws {
+    @Test func cancellationAtAnyPhaseCompletesOnce() async throws {
         let count = Scale.pick(500, whole: 10_000)
         let (storm, census, trees, activity) = (Storm(count), Census(), Trees(), ActivityMonitor())
         let ends = Recorder<(number: Int, code: RequestError.Code?)>()
@@ -186,7 +186,7 @@ import Testing
         #expect(activity.count == 0)
     }
 
-    @Test func limitersAreIntactAfterManyCancels() async throws {
+    @Test func limitersSurviveManyCancellations() async throws {
         let storm = Storm(200)
         let client = client(storm, [])
         let operations = (0..<200).map { number in
@@ -205,7 +205,7 @@ import Testing
         for operation in later { #expect(try await operation.value() == "x") }
     }
 
-    @Test func clientReleasedDuringManyCancelsIsDeallocated() async throws {
+    @Test func clientReleasedDuringCancellationsDeallocates() async throws {
         let (storm, census) = (Storm(300), Census())
         let ends = Recorder<Int>()
         weak var weakClient: HTTPClient?

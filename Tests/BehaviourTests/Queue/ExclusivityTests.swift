@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Operations of which only one may run at a time, on several queues.
+/// Operations on several queues, only one of which may run at a time.
 @Suite(.bounded) struct ExclusivityTests {
-    /// Counts how many operations run at once, and records their order.
+    /// Counts the operations that run at the same time, and records their order.
     final class Room: Sendable {
         private let state = Locked((present: 0, most: 0, order: [String]()))
 
@@ -35,7 +35,7 @@ import Testing
 
     private func category() -> RequestOptions.ExclusiveCategory { RequestOptions.ExclusiveCategory(UUID()) }
 
-    @Test func requestsOfOneCategoryRunOneAfterTheOtherOnAnyQueues() async throws {
+    @Test func requestsOfCategoryRunSeriallyAcrossQueues() async throws {
         let (category, transport) = (category(), ManualTransport())
         let queues = [TestQueue(transport), TestQueue(transport, width: 1)]
 
@@ -52,8 +52,8 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.value == "" })
     }
 
-    /// Equal requests share an answer, but not across a write that came between them.
-    @Test func sharedAnswerIsNotFromBeforeTheWriteItWaitedFor() async throws {
+    /// Equal requests share a response unless a write was added between them.
+    @Test func sharedResponseIsNotOlderThanPrecedingWrite() async throws {
         let (category, text) = (category(), Locked("old"))
         let transport = InMemoryTransport { request in
             if request.method == .put { text.withLock { $0 = "new" } }
@@ -77,7 +77,7 @@ import Testing
         #expect(await after.ended().map(\.value) == ["new"])
     }
 
-    @Test func memberSharesNoAnswerFromBeforeTheTurnOfItsGroup() async throws {
+    @Test func groupMemberDoesNotShareEarlierResponse() async throws {
         let (category, text) = (category(), Locked("old"))
         let queue = TestQueue(
             InMemoryTransport { _ in .status(.ok, body: Data(text.withLock { $0 }.utf8)) },
@@ -94,7 +94,7 @@ import Testing
         #expect(try await group.value() == ["new"])
     }
 
-    @Test func waitingOperationTakesNoPlaceInItsQueue() async throws {
+    @Test func waitingOperationOccupiesNoSlot() async throws {
         let category = category()
         let (transport, quick) = (ManualTransport(), InMemoryTransport { _ in .status(.ok) })
         let first = TestQueue(transport).addRequest(Self.request("first", [category]))
@@ -111,7 +111,7 @@ import Testing
         #expect(second.result?.value == "")
     }
 
-    @Test func theHighestPriorityIsNextAndAmongEqualsTheFirst() async throws {
+    @Test func highestPriorityThenFirstIsAdmitted() async throws {
         let (category, room) = (category(), Room())
         let queue = OperationQueue()
         var operations: [Operation] = []
@@ -125,7 +125,7 @@ import Testing
         try await eventually { first.isExecuting }
         for operation in operations {
             queue.addOperation(operation, exclusive: [category])
-            // It has joined the line once its preparation has ended.
+            // The operation is queued once its preparation has ended.
             try await eventually { operation.isInLine }
         }
         first.finish()
@@ -134,12 +134,12 @@ import Testing
         #expect(room.order == ["high", "a", "b", "low"])
     }
 
-    /// Runs until it is told to end.
+    /// Runs until a test finishes it.
     final class ManualOperation: AsynchronousOperation, @unchecked Sendable {
         override func execute() {}
     }
 
-    @Test func aTurnComesOnlyWhenWhatTheOperationDependsOnIsFinished() async {
+    @Test func ticketIsGrantedAfterDependenciesFinish() async {
         let (category, room) = (category(), Room())
         let gate = ManualOperation()
         gate.start()
@@ -157,7 +157,7 @@ import Testing
         #expect(room.order == ["late", "early"])
     }
 
-    @Test func oneThatIsCancelledWhileItWaitsHoldsNothingUp() async throws {
+    @Test func cancelledWaiterDoesNotBlockOthers() async throws {
         let category = category()
         let queue = OperationQueue()
         let first = ManualOperation()
@@ -176,7 +176,7 @@ import Testing
         for operation in waiting { await operation.end() }
     }
 
-    @Test func oneThatIsDeallocatedUnrunHoldsNothingUp() async {
+    @Test func deallocatedWaiterDoesNotBlockOthers() async {
         let category = category()
         do {
             let lost = GroupingTests.LosingQueue()
@@ -188,7 +188,7 @@ import Testing
         await next.end()
     }
 
-    @Test func severalCategoriesInAnyOrderAreNoDeadlock() async {
+    @Test func multipleCategoriesDoNotDeadlock() async {
         let (a, b, room) = (category(), category(), Room())
         let queue = OperationQueue()
         var operations: [Operation] = []
@@ -208,7 +208,7 @@ import Testing
         #expect(room.most == 1)
     }
 
-    @Test func typesAndValuesAreCategories() {
+    @Test func typesAndValuesCanBeCategories() {
         #expect(RequestOptions.ExclusiveCategory(Int.self) == RequestOptions.ExclusiveCategory(Int.self))
         #expect(RequestOptions.ExclusiveCategory(Int.self) != RequestOptions.ExclusiveCategory(String.self))
         #expect(
@@ -218,7 +218,7 @@ import Testing
         #expect("\(RequestOptions.ExclusiveCategory(Int.self)) \(RequestOptions.ExclusiveCategory(7))" == "Int 7")
     }
 
-    @Test func aRequestThatSaysItIsExclusiveIsNeverRunBesideOthers() async {
+    @Test func exclusiveRequestAddedWithoutCategoryFails() async {
         let category = category()
         let queue = TestQueue()
         // An operation queue's own `addOperation` has no categories.
@@ -235,7 +235,7 @@ import Testing
 
     // MARK: Groups and cycles
 
-    @Test func aGroupHasItsTurnFromItsBeginningToItsEnd() async throws {
+    @Test func groupHoldsCategoryUntilItEnds() async throws {
         let category = category()
         let transport = ManualTransport()
         let queue = TestQueue(transport)
@@ -258,7 +258,7 @@ import Testing
         for operation in [other, second] as [Operation] { await operation.end() }
     }
 
-    @Test func aMemberThatWantsWhatItsGroupHoldsIsRefusedByName() async throws {
+    @Test func memberRequiringCategoryOfItsGroupFails() async throws {
         let category = category()
         let queue = TestQueue()
 
@@ -277,7 +277,7 @@ import Testing
         await group.end()
     }
 
-    @Test func cycleOfAMemberAndItsGroupIsRefused() async throws {
+    @Test func cycleOfMemberAndGroupFails() async throws {
         let category = category()
         let queue = TestQueue()
         let began = Recorder<Void>()
@@ -295,14 +295,14 @@ import Testing
         try await eventually { group.dependencies.contains(inner) }
         queue.addOperation(outside, exclusive: [category])
 
-        // It is refused and ends, so that the others can.
+        // The operation fails and ends, so that the others can run.
         await outside.end()
         try await eventually { inner.isExecuting }
         inner.finish()
         await group.end()
     }
 
-    @Test func theGraphShowsGroupsAndLines() async throws {
+    @Test func graphShowsGroupsAndWaitingOperations() async throws {
         let category = category()
         let queue = TestQueue(isSuspended: true)
         let holder = ManualOperation()
@@ -336,7 +336,7 @@ import Testing
 }
 
 @Suite(.bounded) struct ExclusivityRaceTests {
-    @Test func turnsAgainstCancelsOnSeveralQueues() async {
+    @Test func admissionRacesCancellationAcrossQueues() async {
         for round in 0..<Scale.races {
             let categories = (0..<2).map { RequestOptions.ExclusiveCategory("race \(round) \($0)") }
             let rooms = (0..<2).map { _ in ExclusivityTests.Room() }

@@ -14,7 +14,7 @@ extension Operation {
     }
 }
 
-/// The moments at which operations, groups and their members join and leave the lines of their categories.
+/// The moments at which operations, groups and their members join and leave the queues of their categories.
 @Suite(.bounded) struct ExclusivityTicketTests {
     private typealias ManualOperation = ExclusivityTests.ManualOperation
 
@@ -27,7 +27,7 @@ extension Operation {
         return TextRequest(identifier: name, options: options)
     }
 
-    /// Adds an operation that runs until it is told to finish.
+    /// Adds an operation that runs until a test finishes it.
     private func holder(of category: RequestOptions.ExclusiveCategory) async throws -> ManualOperation {
         let holder = ManualOperation()
         OperationQueue().addOperation(holder, exclusive: [category])
@@ -37,7 +37,7 @@ extension Operation {
 
     // MARK: Groups
 
-    @Test func groupWithinAGroupThatWaitsForItsTurnWaitsToo() async throws {
+    @Test func nestedGroupWaitsForTicketOfOuterGroup() async throws {
         let (holder, queue, began) = (try await holder(of: category), TestQueue(), Locked(false))
         let outer = queue.addGroup([request("0")], exclusive: [category])
 
@@ -53,11 +53,11 @@ extension Operation {
         #expect(began.withLock { $0 })
     }
 
-    @Test func memberOfAGroupThatWaitsHoldsNoOtherCategory() async throws {
+    @Test func memberOfWaitingGroupHoldsNoCategory() async throws {
         let (holder, queue) = (try await holder(of: category), TestQueue())
         let waiting = queue.addGroup([request("member", [other])], exclusive: [category])
 
-        // The holder's own work may need the same category as the member.
+        // The work of the holder may need the same category as the member.
         let work = queue.addRequest(request("work", [other]))
         await work.end()
 
@@ -68,7 +68,7 @@ extension Operation {
     }
 
     @Test(arguments: [false, true])
-    func priorityOfAGroupAndOfARequestMadeFromResultsCounts(_ isGroup: Bool) async throws {
+    func priorityAppliesToGroupsAndDeferredRequests(_ isGroup: Bool) async throws {
         let (holder, queue, order) = (try await holder(of: category), TestQueue(), Locked<[String]>([]))
         let serial = DispatchQueue(label: "order")
         @Sendable func note(_ name: String) -> @Sendable (Any) -> Void { { _ in order.withLock { $0.append(name) } } }
@@ -108,7 +108,7 @@ extension Operation {
 
     // MARK: Ends
 
-    @Test func oneThatIsCancelledOnASuspendedQueueHoldsNothingUp() async throws {
+    @Test func cancelledSuspendedOperationDoesNotBlock() async throws {
         let (suspended, queue) = (TestQueue(isSuspended: true), TestQueue())
         let cancelled = suspended.addRequest(request("cancelled", [category]))
         let next = queue.addRequest(request("next", [category]))
@@ -123,7 +123,7 @@ extension Operation {
         await cancelled.end()
     }
 
-    @Test func clientGivesEachRequestOnePlace() async throws {
+    @Test func clientIssuesOneTicketPerRequest() async throws {
         let holder = try await holder(of: category)
         let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) })
         let group = client.addGroup([request("1", [category])])
@@ -134,10 +134,10 @@ extension Operation {
         for operation in operations { await operation.end() }
     }
 
-    // MARK: Long lines
+    // MARK: Long queues
 
-    // Each operation checks only as far as needed: two thousand that checked the whole line would take minutes.
-    @Test func longLineIsJoinedServedAndDrawn() async throws {
+    // Operations check only as much of the queue as needed. If each checked all of it, this test would take minutes.
+    @Test func longQueueIsServedAndShownInGraph() async throws {
         let (holder, count) = (try await holder(of: category), Scale.pick(500, whole: 5_000))
         let queue = TestQueue()
         let operations = (0..<count).map { queue.addRequest(request("\($0)", [category])) }
@@ -150,8 +150,8 @@ extension Operation {
         #expect(operations.allSatisfy { $0.result?.value == "hello" })
     }
 
-    // A member that looked through the whole group in front of its own would make this a matter of minutes.
-    @Test func longGroupIsFilledBehindAnotherOne() async throws {
+    // If each member scanned the whole preceding group, this test would take minutes.
+    @Test func largeGroupsOfSameCategoryScale() async throws {
         let (holder, count) = (try await holder(of: category), Scale.pick(500, whole: 5_000))
         let queue = TestQueue()
         let requests = (0..<count).map { TextRequest(identifier: "\($0)") }
@@ -163,7 +163,7 @@ extension Operation {
         #expect(groups.allSatisfy { $0.result?.value?.count == count })
     }
 
-    @Test func equalNumbersOfTwoTypesAreTwoCategories() {
+    @Test func equalNumbersOfDifferentTypesDiffer() {
         #expect(RequestOptions.ExclusiveCategory(1 as Int) != RequestOptions.ExclusiveCategory(1 as Int64))
         #expect(RequestOptions.ExclusiveCategory(1) == RequestOptions.ExclusiveCategory(1))
         #expect(RequestOptions.ExclusiveCategory("1") != RequestOptions.ExclusiveCategory(1))
@@ -172,9 +172,9 @@ extension Operation {
     }
 }
 
-/// The events of a group at its end, and their queues.
+/// The events at the end of a group, and the queues on which they occur.
 @Suite(.bounded) struct GroupEndTests {
-    @Test func operationAddedToAFinishedGroupCompletesOnItsQueue() async throws {
+    @Test func operationAddedToFinishedGroupUsesItsQueue() async throws {
         let label = DispatchQueue(label: "completions")
         label.setSpecific(key: Self.key, value: true)
         let base = OperationQueue()
@@ -192,7 +192,7 @@ extension Operation {
 
     private static let key = DispatchSpecificKey<Bool>()
 
-    @Test func cancelOfAGroupsRequestsWaitsForThoseOfGroupsWithin() async throws {
+    @Test func cancelAllRequestsWaitsForNestedGroups() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let isAdded = Gate()
@@ -215,7 +215,7 @@ extension Operation {
         await group.end()
     }
 
-    @Test func groupThatFailsFastTellsWhatItsMembersTell() async throws {
+    @Test func failFastGroupReportsMemberResults() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let told = Recorder<[String]>()
@@ -231,7 +231,7 @@ extension Operation {
     }
 
     @Test(arguments: [true, false])
-    func hostThatAnswersCanBeReachedWhateverTheClientMakesOfIt(_ isThere: Bool) async {
+    func canReachIgnoresInterceptorsAndValidators(_ isThere: Bool) async {
         let client = HTTPClient(
             transport: InMemoryTransport { _ in
                 isThere ? .status(.ok) : .failure(RequestError(.cannotConnect, phase: .sending))
@@ -244,7 +244,7 @@ extension Operation {
         #expect(await client.canReach(home) == isThere)
     }
 
-    @Test func hostThatAnswersCanBeReachedWhateverALimitedInterceptorSays() async {
+    @Test func canReachIgnoresScopedInterceptors() async {
         let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) }) {
             let refusal = ClosureInterceptor(adapt: { _, _ in throw SampleError() })
             $0.interceptors = [refusal.scoped { _ in true }]
@@ -253,7 +253,7 @@ extension Operation {
         #expect(await client.canReach(home))
     }
 
-    @Test func searchForAHostAsksNeitherConditionsNorValidators() async {
+    @Test func canReachIgnoresConditionsAndValidators() async {
         let transport = InMemoryTransport { _ in .status(.unauthorized) }
         let client = HTTPClient(transport: transport) {
             $0.conditions = [.condition { _ in throw SampleError() }]
@@ -264,7 +264,7 @@ extension Operation {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func hostBehindAProxyThatRefusesCannotBeReached() async {
+    @Test func hostBehindRefusingProxyIsUnreachable() async {
         let head = HTTPResponseHead(status: .badGateway)
         let refusal = RequestError(.proxyRefused, phase: .sending, response: head)
         let client = HTTPClient(transport: InMemoryTransport { _ in .failure(refusal) })

@@ -130,12 +130,12 @@ import Testing
         await census.extinction()
     }
 
-    @Test(arguments: [1, 8]) func everyNodeEndsOnceInTheOrderOfItsLinks(width: Int) async throws {
+    @Test(arguments: [1, 8]) func nodesCompleteOnceInDependencyOrder(width: Int) async throws {
         var fuzz = Fuzz()
         try await Self.storm(Scale.pick(200, whole: 10_000), width: width, &fuzz)
     }
 
-    @Test func manySmallOnes() async throws {
+    @Test func manySmallGraphsComplete() async throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.races { try await Self.storm(12, width: 2, &fuzz) }
     }

@@ -34,7 +34,7 @@ import Testing
         results?.map { $0.error?.code }
     }
 
-    @Test func theResultsComeTogetherInTheOrderOfTheRequests() async throws {
+    @Test func resultsAreInRequestOrder() async throws {
         let transport = InMemoryTransport { request in
             request.headers["X-Number"].map { .status(.ok, body: Data($0.utf8)) } ?? .status(.notFound)
         }
@@ -57,7 +57,7 @@ import Testing
         #expect(await calls().map { $0.map(\.value) } == [results.map(\.value)])
     }
 
-    @Test func aGroupOfNothingCompletes() async {
+    @Test func emptyGroupCompletes() async {
         let group = addGroup(0, to: TestQueue(width: 1))
 
         await group.end()
@@ -66,7 +66,7 @@ import Testing
         #expect(await calls().map(\.count) == [0])
     }
 
-    @Test func aQueueOfWidthOneRunsIt() async throws {
+    @Test func groupRunsOnSerialQueue() async throws {
         let queue = TestQueue(width: 1)
 
         let first = addGroup(5, to: queue)
@@ -78,7 +78,7 @@ import Testing
         #expect(await calls().count == 1)
     }
 
-    @Test func dependentRunsAfterAllMembersAndTheCompletion() async {
+    @Test func dependentRunsAfterMembersAndCompletion() async {
         let queue = TestQueue()
         let events = Recorder<String>()
         let serial = OperationQueue()
@@ -93,7 +93,7 @@ import Testing
         #expect(await events.first(2) == ["completion", "dependent"])
     }
 
-    @Test func cancellingItCancelsAllAndCompletesAtOnceAlsoOnASuspendedQueue() async {
+    @Test func cancelledGroupCompletesOnSuspendedQueue() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport, isSuspended: true)
         let group = addGroup(3, to: queue)
@@ -109,13 +109,13 @@ import Testing
         #expect(await calls().count == 1 && transport.requests.isEmpty)
     }
 
-    @Test func itIsFinishedAfterItsCancelledMembers() async throws {
+    @Test func groupFinishesAfterCancelledMembers() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport, width: 1)
         let group = addGroup(2, to: queue)
         let transfer = try await transport.awaitTransfer()
 
-        // The transfer of the first member ends late, and the member with it.
+        // The transfer of the first member ends late, and so does the member.
         group.cancel()
         try await transfer.awaitCancel()
         #expect(await calls().count == 1)
@@ -127,7 +127,7 @@ import Testing
         #expect(await calls().count == 1)
     }
 
-    @Test func cancellingTheQueueCancelsIt() async {
+    @Test func cancellingQueueCancelsGroup() async {
         let queue = TestQueue(InMemoryTransport { _ in .never }, width: 2)
         let group = addGroup(10, to: queue)
 
@@ -137,7 +137,7 @@ import Testing
         #expect(await calls().map(codes) == [Array(repeating: .cancelled, count: 10)])
     }
 
-    @Test func aMemberThatIsCancelledAloneIsAFailureAmongTheResults() async throws {
+    @Test func cancelledMemberIsFailureAmongResults() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(3, to: queue)
         try #require(group.members.count == 3)
@@ -151,7 +151,7 @@ import Testing
         #expect(await calls().map(codes) == [[nil, .cancelled, nil]])
     }
 
-    @Test func cancellingWhatIsOverIsNothing() async {
+    @Test func cancellingFinishedGroupHasNoEffect() async {
         let group = addGroup(2, to: TestQueue())
         await group.end()
 
@@ -161,7 +161,7 @@ import Testing
         #expect(await calls().count == 1)
     }
 
-    @Test func finishingItFromOutsideCancelsWhatIsNotOver() async {
+    @Test func finishingGroupEarlyCancelsMembers() async {
         let queue = TestQueue(InMemoryTransport { _ in .never })
         let group = addGroup(2, to: queue)
 
@@ -172,7 +172,7 @@ import Testing
         #expect(await calls().map(codes) == [[.cancelled, .cancelled]])
     }
 
-    @Test func aGroupThatWouldWaitForItselfFails() async {
+    @Test func groupDependingOnItselfFails() async {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(2, to: queue)
         let after = queue.addRequest(TextRequest(), dependencies: [group])
@@ -186,7 +186,7 @@ import Testing
         #expect(await calls().count == 1)
     }
 
-    @Test func aMemberThatWouldWaitForItsGroupFailsAlone() async throws {
+    @Test func onlyMemberDependingOnGroupFails() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(2, to: queue)
         try #require(group.members.count == 2)
@@ -198,7 +198,7 @@ import Testing
         #expect(codes(group.results) == [.dependencyCycle, nil])
     }
 
-    @Test func equalRequestsMayShareATransfer() async throws {
+    @Test func equalRequestsCanShareTransfer() async throws {
         let transport = ManualTransport()
         let group = addGroup(3, to: TestQueue(transport), coalescing: true)
         let transfer = try await transport.awaitTransfer()
@@ -212,7 +212,7 @@ import Testing
         #expect(transport.transfers.count == 1)
     }
 
-    @Test func theValuesAreThoseOfAllOrTheFirstFailure() async throws {
+    @Test func valueThrowsFirstFailure() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(3, to: queue)
         try #require(group.members.count == 3)
@@ -227,7 +227,7 @@ import Testing
         #expect(group.results?.map(\.value) == ["hello", nil, "third"])
     }
 
-    @Test func requestsOfSeveralTypesCompleteTogether() async {
+    @Test func requestsOfDifferentTypesCompleteTogether() async {
         let queue = TestQueue()
         let texts = Recorder<String>()
 
@@ -246,7 +246,7 @@ import Testing
         #expect(texts.elements == ["hello 5 true"])
     }
 
-    @Test func cancellingRequestsOfSeveralTypesCancelsAll() async {
+    @Test func cancellingMixedGroupCancelsAllRequests() async {
         let queue = TestQueue(isSuspended: true)
         let codes = Recorder<[RequestError.Code?]>()
 
@@ -267,7 +267,7 @@ import Testing
         func addOperation(_ operation: Operation) {}
     }
 
-    @Test func aGroupThatIsLostCompletes() async {
+    @Test func groupDroppedByQueueCompletes() async {
         let requests = [TextRequest(), TextRequest()]
 
         LosingQueue().addGroup(requests, completionQueue: completionQueue) { [completions] in completions.record($0) }
@@ -311,7 +311,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func cancelAgainstTheResumingOfTheQueue() async {
+    @Test func cancellationRacesQueueResumption() async {
         await race(isSuspended: true) { queue, group in
             simultaneously {
                 queue.base.isSuspended = false
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstCancel() async {
+    @Test func cancellationRacesCancellation() async {
         await race(isSuspended: false) { _, group in
             simultaneously {
                 group.cancel()
@@ -331,7 +331,7 @@ import Testing
         }
     }
 
-    @Test func finishAgainstCancelOfAMember() async {
+    @Test func finishRacesMemberCancellation() async {
         await race(isSuspended: false) { _, group in
             simultaneously {
                 group.finish()

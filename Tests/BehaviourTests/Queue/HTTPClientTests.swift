@@ -12,7 +12,7 @@ import Testing
         .json("{\"id\": 1, \"name\": \"\(request.url.absoluteString)\"}")
     }
 
-    @Test func requestsInheritTheEnvironment() async throws {
+    @Test func requestsInheritEnvironment() async throws {
         let client = HTTPClient(baseURL: server, transport: transport) {
             $0.headers[.userAgent] = "Recipes/2.1"
             $0.query = ["lang": "en"]
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["users", "https://other.example/users"])
-    func aClientWhoseBaseURLIsNilSendsNothing(address: String) async {
+    func clientWithNilBaseURLSendsNothing(address: String) async {
         let text = "https://exa mple.com:port/"
         let client = HTTPClient(baseURL: URL(string: text), transport: transport) {
             $0.headers[.authorization] = "hush"
@@ -41,7 +41,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aBaseURLMayComeLater() async throws {
+    @Test func baseURLCanBeSetLater() async throws {
         let client = HTTPClient(baseURL: nil, transport: transport) { $0.baseURL = server }
         let late = HTTPClient(baseURL: nil, transport: transport)
         late.configure { $0.baseURL = server }
@@ -53,7 +53,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func aServiceWithoutABaseURLKeepsTheSecretsOfItsClient() async {
+    @Test func serviceWithInvalidBaseURLSendsNothing() async {
         struct Broken: NetworkService {
             let client: HTTPClient
             let baseURL = URL(string: "https://exa mple.com:port/")
@@ -66,7 +66,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aChangeCountsForLaterRequests() async throws {
+    @Test func configurationAppliesToLaterRequests() async throws {
         let client = HTTPClient(baseURL: server, transport: transport)
         client.isSuspended = true
         let early = client.addRequest(Get<User>())
@@ -80,7 +80,7 @@ import Testing
         #expect(try #require(late.transfers.first).request.headers["X-Late"] == "1")
     }
 
-    @Test func aChangeMayReadTheClient() {
+    @Test func configureClosureCanReadClient() {
         let client = HTTPClient(baseURL: server, transport: transport)
 
         client.configure {
@@ -91,7 +91,7 @@ import Testing
         #expect(client.environment.headers["X-Count"] == "\(count) at api.example.com")
     }
 
-    @Test func noChangeIsLostToAnotherAtTheSameTime() {
+    @Test func concurrentChangesAreAllApplied() {
         let client = HTTPClient(baseURL: server, transport: transport)
 
         DispatchQueue.concurrentPerform(iterations: 200) { number in
@@ -101,7 +101,7 @@ import Testing
         #expect(Set(client.environment.query.map(\.value)).count == 200)
     }
 
-    @Test func valueReleasedByAChangeMayUseTheClientInItsDeinit() {
+    @Test func valueReleasedByConfigureCanUseClient() {
         final class Farewell: EventMonitor {
             let client: Locked<HTTPClient?> = Locked(nil)
             let seen: Recorder<Int>
@@ -123,7 +123,7 @@ import Testing
         #expect(seen.elements == [0, 0])
     }
 
-    @Test func theWidthBoundsRequests() async throws {
+    @Test func concurrencyLimitBoundsRequests() async throws {
         let (gate, started) = (Gate(), Recorder<Void>())
         let transport = InMemoryTransport { _ in
             started.record(())
@@ -140,7 +140,7 @@ import Testing
         #expect(transport.requests.count == 20)
     }
 
-    @Test(arguments: [0, -2, Int.min]) func aWidthBelowOneIsOne(width: Int) async throws {
+    @Test(arguments: [0, -2, Int.min]) func concurrencyLimitIsAtLeastOne(width: Int) async throws {
         let (gate, started) = (Gate(), Recorder<Void>())
         let transport = InMemoryTransport { _ in
             started.record(())
@@ -158,7 +158,7 @@ import Testing
         for operation in operations { _ = try await operation.value() }
     }
 
-    @Test func aDerivedClientSharesTheQueueAndNothingElse() async throws {
+    @Test func derivedClientSharesOnlyQueue() async throws {
         let client = HTTPClient(baseURL: server, maxConcurrentRequests: 1, transport: transport)
         let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
         client.isSuspended = true
@@ -171,7 +171,7 @@ import Testing
         #expect(transport.requests.last?.headers["X-Role"] == "admin")
     }
 
-    @Test func everyRequestIsCancelled() async {
+    @Test func cancelAllRequestsCancelsAll() async {
         let client = HTTPClient(baseURL: server, transport: InMemoryTransport { _ in .never })
         let operations = (0..<10).map { _ in client.addRequest(Get<Data>()) }
 
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func releasedClientLetsItsRequestsEnd() async throws {
+    @Test func requestsOutliveReleasedClient() async throws {
         let gate = Gate()
         weak var weakClient: HTTPClient?
         let operation = {
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func responsesAreDecodedAsTheirClientSaidBefore(isAwaited: Bool) async throws {
+    func decoderChangeDoesNotAffectRunningRequest(isAwaited: Bool) async throws {
         struct Stamp: Codable, Sendable, Equatable { var madeAt: Date }
         let (gate, started) = (Gate(), Recorder<Void>())
         let transport = InMemoryTransport { _ in
@@ -254,7 +254,7 @@ import Testing
         #expect(try await sending.value.decodeJSON(Stamp.self).madeAt == Date(timeIntervalSince1970: 86_400))
     }
 
-    @Test func aRequestFetchesItself() async throws {
+    @Test func requestCanFetchItself() async throws {
         let client = HTTPClient(baseURL: server, transport: transport)
 
         let name = try await HTTPRequest("users/1").fetch(User.self, on: client).name
@@ -264,13 +264,13 @@ import Testing
         #expect(response.status == .ok && response.body.name == "https://api.example.com/v1/users/2?key=k")
     }
 
-    @Test func theClientOfTheProcessNeedsAbsoluteAddresses() async throws {
+    @Test func sharedClientRequiresAbsoluteURLs() async throws {
         await #expect { try await HTTPRequest("users/1").fetch() } throws: { error in
             (error as? RequestError)?.code == .invalidRequest
         }
     }
 
-    @Test func aServiceSendsByItsName() async throws {
+    @Test func serviceSendsToItsBaseURL() async throws {
         struct Service: NetworkService {
             let client: HTTPClient
             var baseURL: URL?

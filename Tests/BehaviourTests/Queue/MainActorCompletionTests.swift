@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// What an application shows, like a view controller: closures with the queue `.main` may use it.
+/// The user interface of an application, like a view controller. Closures on the queue `.main` may use it.
 @MainActor private final class Screen {
     var lines: [String] = []
 
@@ -24,7 +24,7 @@ import Testing
         transport: InMemoryTransport { request in .text(request.url.lastPathComponent) }
     )
 
-    /// A function that takes a closure for `.main`; it returns the operation to wait for.
+    /// A function that takes a closure for `.main`, and returns the operation to wait for.
     struct Door: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let expected: [String]
@@ -120,7 +120,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: Door.all) @MainActor func closureForTheMainQueueRunsOnTheMainActor(door: Door) async throws {
+    @Test(arguments: Door.all) @MainActor func mainQueueClosureRunsOnMainActor(door: Door) async throws {
         let (screen, isShown) = (Screen(), Gate())
         let operation = door.enter(Self.client) { [weak screen] line in
             screen?.show(line)
@@ -131,7 +131,7 @@ import Testing
         withExtendedLifetime(operation) {}
     }
 
-    @Test @MainActor func completionOfAllCancelsRunsOnTheMainActor() async throws {
+    @Test @MainActor func cancelAllCompletionRunsOnMainActor() async throws {
         let (screen, isShown) = (Screen(), Gate())
         HTTPClient(baseURL: Self.base).cancelAllRequests(completionQueue: .main) { [weak screen] in
             screen?.show("over")
@@ -141,7 +141,7 @@ import Testing
         #expect(screen.lines == ["over"])
     }
 
-    @Test @MainActor func dependentOperationOnTheMainQueueRunsBehindTheCompletion() async throws {
+    @Test @MainActor func mainQueueDependentRunsAfterCompletion() async throws {
         let (screen, isOver) = (Screen(), Gate())
         let request = Self.client.addRequest(Get<String>("a"), completionQueue: .main) { _ in screen.show("completion")
         }
@@ -155,7 +155,7 @@ import Testing
         #expect(screen.lines == ["completion", "dependent"])
     }
 
-    @Test func completionForTheMainQueueMayBeAnyClosureInCodeWithoutIsolation() async throws {
+    @Test func sendableClosureCanBeMainQueueCompletion() async throws {
         let isOver = Gate()
         let completion: @Sendable (Result<String, RequestError>) -> Void = { _ in
             MainActor.preconditionIsolated()

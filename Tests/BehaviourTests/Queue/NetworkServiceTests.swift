@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The addresses of a service's requests, for each way to declare its base URL.
+/// The URLs of a service's requests, for each way to declare its base URL.
 @Suite(.bounded) struct NetworkServiceTests {
-    /// A service whose base URL isn't optional, which is the obvious declaration.
+    /// A service with the obvious declaration: a base URL that isn't optional.
     private final class UserService: NetworkService {
         let baseURL: URL = URL(string: "https://users.example/v1")!
     }
@@ -34,7 +34,7 @@ import Testing
     private protocol Users: NetworkService {}
     private struct LiveUsers: Users { let baseURL: URL = URL(string: "https://users.example/v1")! }
 
-    @Test func aBaseURLOfAnyTypeIsTheOneThatCounts() {
+    @Test func baseURLCanHaveAnySupportedType() {
         let expected = URL(string: "https://users.example/v1")
         let users: any Users = LiveUsers()
 
@@ -46,7 +46,7 @@ import Testing
         #expect(users.requestQueue.baseURL == expected)
     }
 
-    @Test func aServiceWithAPlainBaseURLSendsThere() async throws {
+    @Test func serviceSendsToNonOptionalBaseURL() async throws {
         let transport = InMemoryTransport { .status(.ok, body: Data($0.url.absoluteString.utf8)) }
         let service = ComputedService(client: HTTPClient(transport: transport))
 
@@ -57,7 +57,7 @@ import Testing
     @Test(arguments: [
         ("127.0.0.1:18081/v1", "the URL “127.0.0.1:18081/v1” has no host"),
         ("1.2.3.4:80/v1?key=s3cret", "the URL “1.2.3.4:80/v1” has no host"),
-    ]) func invalidBaseURLIsQuotedAsItWasWritten(text: String, reason: String) async {
+    ]) func errorQuotesInvalidBaseURL(text: String, reason: String) async {
         let error = await #expect(throws: RequestError.self) {
             try await TextService(baseURL: text).fetch(Get<String>("users"))
         }
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["", "users.example", "not an address", "/v1", "mailto:ada@example.com", "http://"])
-    func invalidBaseURLFailsEachRequest(text: String) async {
+    func invalidBaseURLFailsRequests(text: String) async {
         await #expect {
             try await TextService(baseURL: text).fetch(Get<String>("users"))
         } throws: { error in

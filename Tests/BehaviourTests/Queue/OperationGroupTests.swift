@@ -21,7 +21,7 @@ import Testing
 
     // MARK: Fan-out
 
-    @Test(arguments: [1, 4]) func userToReposToIssuesToSummaryIsAFewLines(width: Int) async throws {
+    @Test(arguments: [1, 4]) func requestsAndGroupsCanBeChained(width: Int) async throws {
         let queue = TestQueue(echo, width: width)
 
         let user = queue.addRequest(Self.request("ada"))
@@ -33,8 +33,8 @@ import Testing
         #expect(issues.members.count == 4 && issues.results?.map(\.value).last == "issues-three")
     }
 
-    /// A group may run as long as the application, and its members come and go.
-    @Test func groupThatGoesOnReleasesItsFinishedMembers() async throws {
+    /// A group may run as long as the application, while its members come and go.
+    @Test func runningGroupReleasesFinishedMembers() async throws {
         struct Reference: Sendable { weak var operation: NetworkOperation<TextRequest>? }
         let queue = TestQueue(echo, width: 2)
 
@@ -51,7 +51,7 @@ import Testing
         #expect(try await group.value() < 200)
     }
 
-    @Test func finishedMemberThatIsAddedAgainIsIgnored() async throws {
+    @Test func readdedFinishedMemberIsIgnored() async throws {
         let queue = TestQueue(echo, width: 2)
 
         let group = queue.addOperationGroup { group in
@@ -64,7 +64,7 @@ import Testing
         #expect(try await group.value() == "first")
     }
 
-    @Test func aGroupOfNothingThatIsMadeFromAResultCompletes() async throws {
+    @Test func emptyDeferredGroupCompletes() async throws {
         let queue = TestQueue(echo, width: 1)
         let first = queue.addRequest(Self.request("none"))
 
@@ -73,7 +73,7 @@ import Testing
         #expect(try await group.value() == [])
     }
 
-    @Test func nothingIsMadeFromAFailure() async {
+    @Test func failedDependencyCreatesNoMembers() async {
         let transport = InMemoryTransport { _ in .status(.notFound) }
         let queue = TestQueue(transport)
         let first = queue.addRequest(TextRequest())
@@ -88,7 +88,7 @@ import Testing
         #expect(group.results == nil && transport.requests.count == 1)
     }
 
-    @Test func errorOfTheClosureIsTheFailureOfTheGroup() async {
+    @Test func closureErrorFailsGroup() async {
         let queue = TestQueue(echo)
         let first = queue.addRequest(Self.request("a"))
 
@@ -97,7 +97,7 @@ import Testing
         await #expect(throws: SampleError.self) { try await group.value() }
     }
 
-    @Test func aFailureLeavesTheOthersAndIsThatOfTheGroup() async throws {
+    @Test func failedMemberFailsGroupButNotOthers() async throws {
         let queue = TestQueue(InMemoryTransport { $0.url.lastPathComponent == "b" ? .status(.notFound) : .status(.ok) })
         let first = queue.addRequest(Self.request("first"))
 
@@ -113,7 +113,7 @@ import Testing
         #expect(never.result?.error?.code == .dependencyFailed)
     }
 
-    @Test func aGroupThatFailsFastCancelsTheOthers() async {
+    @Test func failFastGroupCancelsOtherMembers() async {
         let queue = TestQueue(InMemoryTransport { $0.url.lastPathComponent == "b" ? .status(.notFound) : .never })
         let requests = ["a", "b", "c"].map(Self.request)
 
@@ -125,7 +125,7 @@ import Testing
         #expect(!group.isCancelled)
     }
 
-    @Test func theOutcomeOfARequestIsThereForTheNextAlsoWhereItFailed() async {
+    @Test func outcomeIsAvailableToNextRequestAfterFailure() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) })
         let first = queue.addRequest(TextRequest())
 
@@ -139,7 +139,7 @@ import Testing
 
     // MARK: Groups of any operations
 
-    @Test(arguments: [1, 4]) func aGroupGrowsWhileItRuns(width: Int) async throws {
+    @Test(arguments: [1, 4]) func groupCanGrowWhileRunning(width: Int) async throws {
         let queue = TestQueue(echo, width: width)
 
         let group = queue.addOperationGroup { group in
@@ -157,7 +157,7 @@ import Testing
         try await eventually { queue.operations.isEmpty }
     }
 
-    @Test func aMemberProducesOthersThatTheGroupWaitsFor() async throws {
+    @Test func groupWaitsForProducedMembers() async throws {
         final class Producer: AsynchronousOperation, @unchecked Sendable {
             let depth: Int
             let runs: Recorder<Int>
@@ -184,7 +184,7 @@ import Testing
         await alone.first(15)
     }
 
-    @Test func theClosureIsMadeOfResultsAndItsErrorCancelsTheMembers() async {
+    @Test func closureErrorCancelsMembers() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let member = Recorder<RequestError.Code?>()
@@ -200,7 +200,7 @@ import Testing
         #expect(await member.first(1) == [.cancelled])
     }
 
-    @Test func cancellingTheGroupCancelsItsTaskItsMembersAndGroupsWithinIt() async throws {
+    @Test func cancellingGroupCancelsTaskAndNestedGroups() async throws {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let codes = Recorder<RequestError.Code?>()
@@ -236,7 +236,7 @@ import Testing
         #expect((group.result?.error as? RequestError)?.code == .cancelled)
     }
 
-    @Test func operationAddedToAFinishedGroupIsCancelled() async {
+    @Test func operationAddedToFinishedGroupIsCancelled() async {
         let queue = TestQueue()
         let group = queue.addOperationGroup { _ in 1 }
         await group.end()
@@ -249,7 +249,7 @@ import Testing
         #expect(late.result?.error?.reason == "its group has already finished")
     }
 
-    @Test func anOperationThatIsAddedTwiceIsOneMember() async {
+    @Test func operationAddedTwiceIsSingleMember() async {
         let queue = TestQueue(isSuspended: true)
         let group = queue.addGroup([TextRequest()])
 
@@ -260,7 +260,7 @@ import Testing
         #expect(group.results?.map(\.value) == ["hello"])
     }
 
-    @Test func aGroupCountsTheProgressOfItsMembers() async throws {
+    @Test func groupTracksMemberProgress() async throws {
         let queue = TestQueue(echo, isSuspended: true)
         let group = queue.addGroup(["a", "b", "c"].map(Self.request))
 
@@ -272,7 +272,7 @@ import Testing
         #expect(group.memberProgress.finished == 3 && group.memberProgress.fraction == 1)
     }
 
-    @Test func theProgressOfAGroupHasThatOfTheGroupsWithinIt() async throws {
+    @Test func groupProgressIncludesNestedGroups() async throws {
         let queue = TestQueue(echo, isSuspended: true)
         let group = queue.addOperationGroup { group in
             group.addRequest(Self.request("a"))
@@ -286,7 +286,7 @@ import Testing
         try await eventually { group.memberProgress.finished == 3 }
     }
 
-    @Test func aGroupThatIsCancelledInALineEndsAtOnce() async {
+    @Test func groupCancelledWhileQueuedEndsImmediately() async {
         let queue = TestQueue()
         let category = RequestOptions.ExclusiveCategory(UUID())
         let holder = ExclusivityTests.ManualOperation()
@@ -300,7 +300,7 @@ import Testing
         holder.finish()
     }
 
-    @Test func closureHasTheTaskLocalsOfTheCaller() async throws {
+    @Test func closureInheritsTaskLocals() async throws {
         let queue = TestQueue()
 
         let group = Self.$mark.withValue("here") { queue.addOperationGroup { _ in Self.mark } }
@@ -310,7 +310,7 @@ import Testing
 
     @TaskLocal private static var mark = "nowhere"
 
-    @Test func monitorsSeeTheGroupFromItsBeginningToItsEnd() async {
+    @Test func monitorsSeeStartAndEndOfGroup() async {
         let events = Recorder<String>()
         let queue = TestQueue(echo) { environment in
             environment.monitors = [
@@ -337,7 +337,7 @@ import Testing
 
     // MARK: Cycles
 
-    @Test func aMemberThatWaitsForItsGroupIsRefusedByName() async throws {
+    @Test func memberDependingOnItsGroupFails() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = queue.addGroup([TextRequest(identifier: "1")])
         group.name = "sync"
@@ -358,7 +358,7 @@ import Testing
         #expect(group.results?.map(\.value) == ["hello"])
     }
 
-    @Test func aRingIsNamedByItsOperations() {
+    @Test func cycleErrorNamesOperations() {
         let queue = TestQueue()
         let operations = ["a", "b", "c"].map { name in
             let operation = queue.makeOperation(for: TextRequest(identifier: name))
@@ -373,7 +373,7 @@ import Testing
 }
 
 @Suite(.bounded) struct OperationGroupRaceTests {
-    @Test func addingAgainstCancelAndEnd() async throws {
+    @Test func additionRacesCancellationAndCompletion() async throws {
         let census = Census()
         for round in 0..<Scale.races {
             let queue = TestQueue(width: 2)

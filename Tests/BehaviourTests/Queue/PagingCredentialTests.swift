@@ -9,7 +9,7 @@ import Testing
 
 /// The credentials of requests for pages.
 @Suite(.bounded) struct PagingCredentialTests {
-    /// The fields whose values no description shows.
+    /// The fields whose values descriptions redact.
     private static func secrets(of request: ReceivedRequest) -> [HTTPField] {
         request.headers.filter { !$0.description.contains($0.value) }
     }
@@ -43,7 +43,7 @@ import Testing
         return (all, nil)
     }
 
-    @Test func aPageOfTheSameOriginKeepsWhatTheFirstOneHad() async throws {
+    @Test func sameOriginPageKeepsHeadersAndQuery() async throws {
         let transport = Self.linked
         let client = client(transport) {
             $0.headers["X-API-Key"] = "key"
@@ -56,11 +56,11 @@ import Testing
         #expect(transport.requests.count == 2)
         #expect(second.headers[.authorization] == "Bearer token" && second.headers["X-API-Key"] == "key")
         #expect(second.headers[.accept] == "application/json")
-        // A parameter that the address already has isn't added again.
+        // A parameter that is already in the URL isn't added again.
         #expect(second.url.query() == "page=2&locale=en")
     }
 
-    @Test func aUserInTheAddressOfAListIsTheUserOfItsPages() async throws {
+    @Test func userInfoOfURLAppliesToPages() async throws {
         let transport = Self.linked
         let queue = TestQueue(transport)
         _ = await collect(queue.pages(HTTPRequest("https://ada:lovelace@api.example.com/v1/items")))
@@ -71,8 +71,8 @@ import Testing
         )
     }
 
-    @Test(arguments: [true, false]) func aPageThatLeadsToAnotherOriginKeepsNoCredentials(hasBase: Bool) async throws {
-        // From there, the link leads back, with credentials in the address.
+    @Test(arguments: [true, false]) func crossOriginPageHasNoCredentials(hasBase: Bool) async throws {
+        // From there, a link leads back, with credentials in the URL.
         let transport = InMemoryTransport { request in
             let next =
                 switch (
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// An interceptor that adds a key around the sending.
+    /// An interceptor that adds a key in `intercept`.
     private struct Wrapping: Interceptor {
         func intercept(
             _ request: HTTPRequest,
@@ -141,7 +141,7 @@ import Testing
     ]
 
     @Test(arguments: addingKeys.indices, [true, false])
-    func aKeyThatAnInterceptorAddsDoesNotReachTheOriginOfALink(number: Int, isOfRequest: Bool) async throws {
+    func interceptorKeyIsNotSentToCrossOriginPage(number: Int, isOfRequest: Bool) async throws {
         let transport = InMemoryTransport { request in
             let next =
                 switch request.url.query() {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func contentIsNotSentToAnotherOrigin() async {
+    @Test func bodyIsNotSentToOtherOrigin() async {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.link: "<https://evil.example/>; rel=next"], body: Data("[1]".utf8))
         }
@@ -182,7 +182,7 @@ import Testing
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test func anAbsoluteAddressGoesPastTheBaseURL() async throws {
+    @Test func absoluteURLIgnoresBaseURL() async throws {
         let transport = InMemoryTransport { _ in .json("[1]") }
         let client = client(transport) { $0.headers[.authorization] = "Bearer token" }
         let address = try #require(URL(string: "https://cdn.example/items?page=7"))
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: ["https://example.com/recipes/1?page=2", "https://evil.example/?page=2"])
-    func recordedModifiersAreMadeOnceBeforeALinkIsFollowed(next: String) async throws {
+    func recordedModifiersAreAppliedOnlyOnce(next: String) async throws {
         let isForeign = next.contains("evil")
         let ping = try await secondPage(of: ModifiableRequestTests.Ping(), at: next)
 
@@ -237,7 +237,7 @@ import Testing
         #expect(spec.headers[.authorization] == (isForeign ? nil : "Bearer token"))
     }
 
-    @Test func recordedContentIsNotSentToAnotherOrigin() async {
+    @Test func recordedBodyIsNotSentToOtherOrigin() async {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.link: "<https://evil.example/>; rel=next"], body: Data("[1]".utf8))
         }
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/items?page=2", "https://evil.example/?page=2"])
-    func valuesOfTheQueryAreNotAddedToALink(next: String) async throws {
+    func queryIsNotAddedToNextLink(next: String) async throws {
         let transport = InMemoryTransport { request in
             let isLast = request.url.query()?.contains("page=2") == true
             return .status(.ok, headers: isLast ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))

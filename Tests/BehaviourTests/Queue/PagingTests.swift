@@ -64,7 +64,7 @@ import Testing
 
     // MARK: Finding pages
 
-    @Test(arguments: [false, true]) func pagesAreFoundByTheirLinks(prefetches: Bool) async {
+    @Test(arguments: [false, true]) func followsNextLinks(prefetches: Bool) async {
         let transport = Self.linked()
         let (pages, error) = await collect(client(transport).pages(Get<[Int]>("items"), prefetching: prefetches))
 
@@ -77,7 +77,7 @@ import Testing
         )
     }
 
-    @Test func pagesComeWithTheirResponses() async throws {
+    @Test func pagesProvideTheirResponses() async throws {
         var links: [URL?] = []
         for try await response in client(Self.linked(pages: 2)).pages(Get<[Int]>("items")).responses {
             links.append(response.link("next"))
@@ -86,7 +86,7 @@ import Testing
         #expect(links.map { $0?.query() } == ["page=2", nil])
     }
 
-    @Test func anotherRelationLeadsBackwards() async {
+    @Test func followsPreviousLinks() async {
         let transport = InMemoryTransport { request in
             let isFirst = request.url.query() == "page=2"
             return .status(
@@ -101,7 +101,7 @@ import Testing
         #expect(transport.requests.map { $0.url.query() } == ["page=2", "page=1"])
     }
 
-    @Test func anAddressInTheContentLeadsOn() async throws {
+    @Test func followsURLInBody() async throws {
         let answers = [
             "{\"items\": [1], \"next\": \"/v1/items?after=1\"}", "{\"items\": [2], \"next\": \"?after=2\"}",
             "{\"items\": [3]}",
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: ["{\"items\": [3]}", "{\"items\": [3], \"cursor\": \"\"}"])
-    func aTextWithAnAddressLeadsOn(last: String) async throws {
+    func followsURLStringInBody(last: String) async throws {
         let answers = ["{\"items\": [1], \"cursor\": \"?after=a%26b\"}", "{\"items\": [2], \"cursor\": \"/v2/items\"}"]
         let transport = InMemoryTransport.answering((answers + [last]).map { .json($0) })
         let rule = Pagination<Get<Listing>>.following(\.body.cursor)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: ["{\"items\": [3]}", "{\"items\": [3], \"cursor\": \"\"}"])
-    func aCursorInTheContentLeadsOn(last: String) async throws {
+    func followsCursorInBody(last: String) async throws {
         let transport = InMemoryTransport.answering([
             .json("{\"items\": [1], \"cursor\": \"a&b=c\"}"), .json("{\"items\": [2], \"cursor\": \"+\"}"), .json(last),
         ])
@@ -149,7 +149,7 @@ import Testing
         var limit = 1
     }
 
-    /// A custom request, with the parameter in its address.
+    /// A custom request with the parameter in its URL.
     struct Recorded: DecodableRequest, ModifiableRequest {
         typealias Success = Listing
         typealias Failure = RequestError
@@ -177,7 +177,7 @@ import Testing
         return transport.requests.map { Query(percentEncoded: $0.url.query() ?? "")[values: "cursor"] }
     }
 
-    @Test func aCursorTakesThePlaceOfTheParameterWhereverThatComesFrom() async {
+    @Test func cursorReplacesExistingParameter() async {
         let next = [["a&b=c"], ["+"]]
         let address = Self.api.appending(path: "items").appending(queryItems: [
             URLQueryItem(name: "cursor", value: "start")
@@ -192,7 +192,7 @@ import Testing
         #expect(await cursors(Get<Listing>("items")) == [[]] + next)
     }
 
-    @Test func aClosureMakesTheNextRequest() async throws {
+    @Test func closureCreatesNextRequest() async throws {
         let transport = InMemoryTransport.answering([.json("[1, 2]"), .json("[3]"), .json("[]")])
         let first = Post<[Int]>("search").body { ["offset": 0] }
         let pages = client(transport).pages(
@@ -210,7 +210,7 @@ import Testing
         )
     }
 
-    @Test func eachLoopBeginsWithTheFirstPage() async {
+    @Test func iterationStartsAtFirstPage() async {
         let transport = Self.linked(pages: 2)
         let pages = client(transport).pages(Get<[Int]>("items"))
 
@@ -221,7 +221,7 @@ import Testing
 
     // MARK: Operations
 
-    @Test func eachPageIsAnOperationOfTheRequestsOwnClass() async throws {
+    @Test func pagesUseOperationClassOfRequest() async throws {
         let transport = Self.linked()
         let (pages, error) = await collect(TestQueue(transport).pages(LinkedRequest()))
 
@@ -229,7 +229,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers["X-Counted"] == "yes" })
     }
 
-    @Test func nothingIsSentBeforeItIsAskedFor() async throws {
+    @Test func pagesAreFetchedLazily() async throws {
         let transport = Self.linked()
         let pages = client(transport).pages(Get<[Int]>("items"))
         #expect(transport.requests.isEmpty)
@@ -241,7 +241,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func onePageIsFetchedAheadAndCancelledWithTheLoop() async throws {
+    @Test func prefetchedPageIsCancelledWithLoop() async throws {
         let transport = ManualTransport()
         let client = client(transport)
         func walk() async throws {
@@ -273,7 +273,7 @@ import Testing
         #expect(transport.transfers.count == 2)
     }
 
-    @Test(arguments: [false, true]) func aCancelledTaskCancelsItsPage(prefetches: Bool) async throws {
+    @Test(arguments: [false, true]) func cancelledTaskCancelsPage(prefetches: Bool) async throws {
         let transport = ManualTransport()
         let client = client(transport)
         let task = Task { await collect(client.pages(Get<[Int]>("items"), prefetching: prefetches)) }
@@ -285,7 +285,7 @@ import Testing
         #expect(await task.value.error?.code == .cancelled)
     }
 
-    @Test func aQueueThatStandsInForARealOneAnswersPages() async {
+    @Test func mockQueueCanServePages() async {
         final class CannedQueue: RequestQueue {
             var operations: [Operation] { [] }
             let count = Locked(0)
@@ -313,7 +313,7 @@ import Testing
             ("<https://>; rel=next", 1),
         ] as [(String, Int)]
     )
-    func aLinkThatLeadsNowhereOrInACircleEndsWithAnError(link: String, count: Int) async {
+    func invalidOrCircularLinkFails(link: String, count: Int) async {
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.link: link], body: Data("[1]".utf8)) }
         let request = Get<[Int]>("items").query(["page": 1])
         let (pages, error) = await collect(client(transport).pages(request))
@@ -323,7 +323,7 @@ import Testing
         #expect(error?.code == .pagingFailed && error?.response?.status == .ok)
     }
 
-    @Test func aCircleOfSeveralPagesEndsWithAnError() async {
+    @Test func cycleOfPagesFails() async {
         let transport = InMemoryTransport { request in
             let page = request.url.query() == "page=2" ? 1 : 2
             return .status(.ok, headers: [.link: "<?page=\(page)&token=hidden>; rel=next"], body: Data("[1]".utf8))
@@ -334,7 +334,7 @@ import Testing
         #expect(error.map { "\($0)".contains("hidden") } == false)
     }
 
-    @Test func aCursorThatComesTwiceEndsWithAnError() async {
+    @Test func repeatedCursorFails() async {
         let transport = InMemoryTransport { _ in .json("{\"items\": [1], \"cursor\": \"a\"}") }
         let (pages, error) = await collect(
             client(transport).pages(Get<Listing>("items"), by: .cursor(\.body.cursor, parameter: "cursor"))
@@ -343,14 +343,14 @@ import Testing
         #expect(pages.count == 2 && error?.code == .pagingFailed)
     }
 
-    @Test func aClosureThatAsksForTheSameEndsWithAnError() async {
+    @Test func closureReturningSameRequestFails() async {
         let transport = InMemoryTransport { _ in .json("[1]") }
         let (pages, error) = await collect(client(transport).pages(Get<[Int]>("items"), by: .next { $1 }))
 
         #expect(pages.count == 1 && error?.code == .pagingFailed)
     }
 
-    @Test func errorOfAPageEndsTheLoopAfterTheValidPages() async throws {
+    @Test func pageErrorEndsLoopAfterValidPages() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.link: "<?page=2>; rel=next"], body: Data("[1]".utf8)), .status(.forbidden),
         ])
@@ -360,7 +360,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func errorOfAClosureIsTheErrorOfTheRequest() async {
+    @Test func errorThrownByClosureFailsRequest() async {
         let transport = InMemoryTransport { _ in .json("[1]") }
         let (pages, error) = await collect(
             client(transport).pages(Get<[Int]>("items"), by: .next { _, _ in throw Failure() })

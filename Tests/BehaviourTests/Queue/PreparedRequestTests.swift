@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func requestHasAllThatTheClientWouldSend() async throws {
+    @Test func preparedRequestMatchesSentRequest() async throws {
         let jar = CookieJar()
         jar.store(HTTPResponseHead(status: .ok, headers: ["Set-Cookie": "session=1; Path=/"]), from: Self.base)
         let calls = Recorder<String>()
@@ -130,7 +130,7 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/v1/token"])
     }
 
-    @Test func interceptorThatOnlyInterceptsIsATypedError() async {
+    @Test func interceptOnlyInterceptorIsUnsupported() async {
         let interceptors: [any Interceptor] = [
             Stopwatch(), Stopwatch().scoped { _ in true }, .intercepting { try await $1($0) },
             ClosureInterceptor.intercepting { try await $1($0) }.scoped { _ in true },
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func interceptorsOfOtherRequestsAreNoError() async throws {
+    @Test func inapplicableInterceptorsAreIgnored() async throws {
         let client = client {
             $0.interceptors = [
                 Stopwatch().scoped { _ in false }, .retrying { _ in .pass }, .transforming { _ in }, Retrier(),
@@ -157,7 +157,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "X-Closure") == "1")
     }
 
-    @Test func bypassedInterceptorIsNoError() async throws {
+    @Test func bypassedInterceptorIsIgnored() async throws {
         let client = client { $0.interceptors = [Stopwatch()] }
 
         let request = try await client.urlRequest(for: Get<Data>("a").bypassing(Stopwatch.self))
@@ -165,20 +165,20 @@ import Testing
         #expect(request.url?.path == "/v1/a")
     }
 
-    @Test func operationOfTheCallerPreparesTheRequest() async throws {
+    @Test func customOperationPreparesRequest() async throws {
         let request = try await client().urlRequest(for: Stamped())
 
         #expect(request.url?.path == "/v1/stamped" && request.value(forHTTPHeaderField: "X-Stamp") == "1")
     }
 
-    @Test func requestThatCannotBeBuiltIsATypedError() async {
+    @Test func invalidRequestFails() async {
         let error = await #expect(throws: RequestError.self) {
             try await client().urlRequest(for: Get<Data>("a/../../b"))
         }
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test func credentialsDoNotGoToAnotherOrigin() async throws {
+    @Test func credentialsAreNotAddedForOtherOrigin() async throws {
         let client = client { $0.headers[.authorization] = "Bearer secret" }
 
         let request = try await client.urlRequest(for: HTTPRequest("https://elsewhere.example/a"))
@@ -186,7 +186,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Authorization") == nil)
     }
 
-    @Test func cancellationEndsTheWaitForACredential() async throws {
+    @Test func cancellationEndsCredentialWait() async throws {
         let desk = RefreshDesk()
         let client = client { $0.interceptors = [AuthenticationInterceptor(desk.authenticator)] }
 
@@ -203,7 +203,7 @@ import Testing
         HTTPBody.data(Data("content".utf8)), .stream(HTTPBody.Stream(InputStream(data: Data("content".utf8)))),
         .file(URL(filePath: "/dev/null")), .none,
     ])
-    func contentIsWrittenToAFile(_ body: HTTPBody) async throws {
+    func bodyIsWrittenToFile(_ body: HTTPBody) async throws {
         let folder = TemporaryFolder()
         let request = HTTPRequest("upload").method(.put).body(body)
 
@@ -218,7 +218,7 @@ import Testing
         #expect(prepared.value(forHTTPHeaderField: "Content-Length") == nil)
     }
 
-    @Test func contentThatFailsLeavesNoFile() async throws {
+    @Test func failedBodyLeavesNoFile() async throws {
         let folder = TemporaryFolder()
         let missing = HTTPRequest("upload").method(.put).body(.file(folder.url.appending(path: "missing")))
 
@@ -229,7 +229,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
-    @Test func contentOfAnotherLengthLeavesNoFile() async throws {
+    @Test func bodyOfWrongLengthLeavesNoFile() async throws {
         let folder = TemporaryFolder()
         let stream = HTTPBody.Stream(InputStream(data: Data("short".utf8)), length: 10)
 
@@ -255,7 +255,7 @@ import Testing
         #expect(try error?.code == .cancelled && folder.names().isEmpty)
     }
 
-    @Test(arguments: ["http", "https"]) func credentialsOfAProxyStayAtTheProxy(_ scheme: String) async throws {
+    @Test(arguments: ["http", "https"]) func proxyCredentialsAreNotIncluded(_ scheme: String) async throws {
         let transport = InMemoryTransport { request in
             request.headers.contains(.proxyAuthorization)
                 ? .text("ok")
@@ -273,7 +273,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Proxy-Authorization") == nil)
     }
 
-    @Test func interceptorThatTriesAgainForEverIsATypedError() async {
+    @Test func endlesslyRetryingInterceptorIsUnsupported() async {
         let error = await #expect(throws: RequestError.self) {
             try await client { $0.interceptors = [Stubborn()] }.urlRequest(for: Get<Data>("a"))
         }
@@ -310,13 +310,13 @@ import Testing
         }
     }
 
-    @Test func wrapperAroundARetrierIsNoError() async throws {
+    @Test func wrappedRetrierIsSupported() async throws {
         let client = client { $0.interceptors = [Named(base: .retrying { _ in .pass }), Named(base: Retrier())] }
 
         #expect(try await client.urlRequest(for: Get<Data>("a")).url?.path == "/v1/a")
     }
 
-    @Test func failedRefreshNamesTheRequest() async {
+    @Test func failedRefreshErrorNamesRequest() async {
         let authentication = AuthenticationInterceptor(TokenAuthenticator { _ in throw URLError(.cannotFindHost) })
 
         let error = await #expect(throws: RequestError.self) {
@@ -336,7 +336,7 @@ import Testing
         #expect(events.elements.isEmpty)
     }
 
-    @Test func partOfADownloadIsNotAskedFor() async throws {
+    @Test func partialDownloadAddsNoRange() async throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "film.mov")
         let gate = Gate()
@@ -357,7 +357,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Range") == nil && request.url?.path == "/v1/film")
     }
 
-    @Test func preparingOperationKnowsItsEnvironment() async throws {
+    @Test func preparingOperationHasEnvironment() async throws {
         let request = try await client().urlRequest(for: Stamped())
 
         #expect(request.value(forHTTPHeaderField: "X-Base") == "api.example.com")

@@ -19,7 +19,7 @@ import Testing
         return String(line.dropFirst(start.count).dropLast(end.count))
     }
 
-    @Test func drawingsShowNoDigest() throws {
+    @Test func diagramsOmitDigests() throws {
         let queue = OperationQueue()
         queue.isSuspended = true
         defer { queue.isSuspended = false }
@@ -35,7 +35,7 @@ import Testing
 
     // MARK: The snapshot
 
-    @Test func everyOperationIsThereWithItsStateAndWhatItWaitsFor() async {
+    @Test func graphShowsStatesAndDependencies() async {
         let queue = TestQueue(isSuspended: true)
         var options = RequestOptions()
         options.tag = "start"
@@ -59,7 +59,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func requestsAreShownByTheNamesThatTheyAreWrittenBy() {
+    @Test func nodesUseTypeNamesAsWrittenInSource() {
         enum Shop: RequestProviding {
             case live
             var baseURL: URL { home }
@@ -76,7 +76,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func aGroupDependsOnItsMembers() {
+    @Test func groupHasMembershipEdges() {
         let queue = TestQueue(isSuspended: true)
         queue.addGroup([TextRequest(identifier: "1"), TextRequest(identifier: "2")])
 
@@ -87,7 +87,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func finishedOrForeignOperationIsShownWhileAnotherDependsOnIt() async {
+    @Test func dependenciesOutsideQueueAreShown() async {
         let other = TestQueue(isSuspended: true)
         let elsewhere = other.addRequest(TextRequest(identifier: "elsewhere"))
         let done = TestQueue().addRequest(TextRequest(identifier: "done"))
@@ -106,7 +106,7 @@ import Testing
         for queue in [queue, other] { queue.base.cancelAllOperations() }
     }
 
-    @Test func runningOperationIsExecuting() async {
+    @Test func runningOperationIsShownAsExecuting() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         queue.addRequest(TextRequest())
@@ -116,7 +116,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func aPlainOperationThatIsCancelledIsCancelled() {
+    @Test func cancelledPlainOperationIsShownAsCancelled() {
         let queue = TestQueue(isSuspended: true)
         let operation = BlockOperation {}
         queue.addOperation(operation)
@@ -126,7 +126,7 @@ import Testing
         #expect(queue.graph().nodes.map(\.state) == [.cancelled])
     }
 
-    @Test func aDiamondHasEveryNodeOnce() {
+    @Test func diamondGraphHasNoDuplicateNodes() {
         let queue = TestQueue(isSuspended: true)
         let top = BlockOperation {}
         let sides = (0..<100).map { _ in BlockOperation {} }
@@ -143,7 +143,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func aLongChainIsWalkedWithoutRecursion() {
+    @Test func longChainDoesNotOverflowStack() {
         let queue = TestQueue(isSuspended: true)
         let operations = (0..<Scale.requests).map { _ in AsynchronousOperation() }
         for (first, second) in zip(operations, operations.dropFirst()) { second.addDependency(first) }
@@ -160,7 +160,7 @@ import Testing
 
     // MARK: The picture
 
-    @Test func thePictureSaysTypeNameIdentifierTagAndState() {
+    @Test func diagramLabelsDescribeOperations() {
         let graph = QueueGraph(
             nodes: [
                 Node(type: "Login", name: "sign in", identifier: "ada", tag: "start", state: .finished),
@@ -187,17 +187,17 @@ import Testing
         )
     }
 
-    @Test func nothingIsAPictureOfNothing() {
+    @Test func emptyQueueHasEmptyDiagram() {
         #expect(TestQueue().graph().mermaid == "flowchart LR\n")
     }
 
-    @Test(arguments: QueueGraph.State.allCases) func everyStateHasAStyle(_ state: QueueGraph.State) {
+    @Test(arguments: QueueGraph.State.allCases) func statesHaveStyles(_ state: QueueGraph.State) {
         let graph = QueueGraph(nodes: [Node(type: "T", state: state)], edges: [])
 
         #expect(graph.mermaid.contains("n0[\"T<br/>\(state)\"]:::\(state)\n    classDef \(state) fill:#"))
     }
 
-    @Test func edgesToNowhereAreLeftOut() {
+    @Test func danglingEdgesAreOmitted() {
         let node = Node(type: "T", state: .ready)
         let graph = QueueGraph(
             nodes: [node],
@@ -218,11 +218,11 @@ import Testing
         ("\u{0}\u{7F}", "#92;0#92;u#123;7F#125;"),
     ]
 
-    @Test(arguments: texts) func noTextBreaksOut(text: String, expected: String) {
+    @Test(arguments: texts) func labelsAreEscaped(text: String, expected: String) {
         #expect(label(text) == expected)
     }
 
-    @Test func aLongTextIsCut() {
+    @Test func longLabelIsTruncated() {
         #expect(label(String(repeating: "a", count: 100_000)) == String(repeating: "a", count: 64) + "#8230;")
     }
 }
@@ -230,7 +230,7 @@ import Testing
 @Suite(.bounded) struct QueueGraphFuzzTests {
     private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 #;".utf8)
 
-    @Test func aLabelIsOnlyLettersDigitsSpacesAndCodes() {
+    @Test func randomLabelsAreEscaped() {
         var fuzz = Fuzz()
         let pieces = ["\"", "]", "[", "\n", "#", ";", ":::", "<br/>", "-->", "end", "%%{", "}%%", "click", "\r", "🍎"]
         for _ in 0..<Scale.fuzz(weight: 10) {

@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func aClientAddsUpWhatItsRequestsDo() async {
+    @Test func clientSumsProgressOfRequests() async {
         let client = client()
         let early = client.addRequest(TextRequest())
         #expect(client.progress == QueueProgress(count: 1, fraction: 0))
@@ -29,7 +29,7 @@ import Testing
         #expect(client.progress == QueueProgress(finished: 5, count: 5, received: 50, fraction: 1))
     }
 
-    @Test func theNextRequestAfterARestIsTheFirst() async {
+    @Test func progressRestartsAfterIdle() async {
         let client = client()
         #expect(client.progress.isIdle)
         gate.open()
@@ -39,7 +39,7 @@ import Testing
         #expect(client.progress == QueueProgress(finished: 1, count: 1, received: 10, fraction: 1))
     }
 
-    @Test func operationCancelledBeforeItStartsCountsAsFinished() async {
+    @Test func operationCancelledBeforeStartIsFinished() async {
         let client = client()
         client.isSuspended = true
         _ = client.progress
@@ -54,7 +54,7 @@ import Testing
         for operation in operations { await operation.end() }
     }
 
-    @Test func theSequenceBeginsWithThePresentAndEndsWithTheClient() async {
+    @Test func updatesEndWithClient() async {
         var client: HTTPClient? = client()
         let updates = client?.progressUpdates()
         var iterator = updates?.makeAsyncIterator()

@@ -9,28 +9,28 @@ import Testing
 
 /// Random graphs of requests, groups, other operations, categories and queues; many of them have cycles.
 ///
-/// `REQUESTS_GRAPHS` sets their number, `REQUESTS_FUZZ_SEED` the seed of the first. Seeds are consecutive.
+/// `REQUESTS_GRAPHS` sets their number, and `REQUESTS_FUZZ_SEED` the seed of the first graph. Seeds are consecutive.
 @Suite(.bounded) struct RandomGraphStormTests {
     private static let count =
         ProcessInfo.processInfo.environment["REQUESTS_GRAPHS"].flatMap(Int.init) ?? Scale.pick(40, whole: 1_000)
     /// The number of graphs that run at the same time.
     private static let width = 50
 
-    @Test func everyCompletionOfARandomGraphIsCalledOnceAndNothingWaitsForEver() async {
+    @Test func randomGraphsCompleteExactlyOnce() async {
         for start in stride(from: 0, to: Self.count, by: Self.width) {
             let numbers = start..<min(start + Self.width, Self.count)
             let graphs = numbers.map { RandomGraph(seed: Fuzz.seed &+ UInt64($0)) }
             await holds(within: Scale.pick(20, whole: 200)) { graphs.allSatisfy(\.isOver) }
             for graph in graphs where !graph.isRight {
                 Issue.record("\(graph)")
-                // On Linux, the release of an operation that others wait for ends the process.
+                // On Linux, releasing an operation that others depend on crashes the process.
                 withExtendedLifetime(Unmanaged.passRetained(graph)) {}
             }
         }
     }
 }
 
-/// Waits until a condition is true, at most for a number of seconds; returns whether it is.
+/// Waits until a condition is true or a number of seconds has passed, and returns whether the condition is true.
 @discardableResult
 func holds(within seconds: Double, _ condition: () -> Bool) async -> Bool {
     let limit = ContinuousClock.now + .seconds(seconds)
@@ -38,9 +38,9 @@ func holds(within seconds: Double, _ condition: () -> Bool) async -> Bool {
     return condition()
 }
 
-/// A graph that is the same for the same seed.
+/// A random graph that is reproducible from its seed.
 ///
-/// Each cycle contains an operation of the library, which can be refused: there is none of plain operations only.
+/// Each cycle contains an operation of the library, which can fail. No cycle has only plain operations.
 private final class RandomGraph: CustomStringConvertible {
     private static let transport = InMemoryTransport(recordsRequests: false) { request in
         request.url.lastPathComponent.hasSuffix("7") ? .status(.notFound) : .status(.ok, body: Data("x".utf8))
@@ -91,9 +91,9 @@ private final class RandomGraph: CustomStringConvertible {
         }
     }
 
-    /// Whether all operations and completions that are known so far have ended.
+    /// Whether all operations and completions added so far have ended.
     var isOver: Bool { operations.allSatisfy { $0.operation.isFinished } && ledger.isOver }
-    /// Whether it is over, and every completion was called once.
+    /// Whether the graph is over and each completion was called once.
     var isRight: Bool { isOver && ledger.isRight }
 
     // MARK: Construction
@@ -306,7 +306,7 @@ private final class Ledger: Sendable, CustomStringConvertible {
 
     func note(_ line: String) { state.withLock { $0.lines.append(line) } }
 
-    /// Returns a completion that has to be called once.
+    /// Returns a completion that must be called once.
     func completion<Value>(_ name: String, of type: Value.Type = Value.self) -> @Sendable (Value) -> Void {
         state.withLock { $0.calls[name] = 0 }
         return { _ in self.state.withLock { $0.calls[name, default: 0] += 1 } }

@@ -20,7 +20,7 @@ import Testing
 
     private let api = API()
 
-    @Test func verbsMakeRequests() {
+    @Test func verbsCreateRequests() {
         let json = HTTPBody.json(User())
 
         #expect(api.get(.json(User.self), from: "/u").http.method == .get)
@@ -33,7 +33,7 @@ import Testing
         #expect(api.get("/u").http.method == .get)
     }
 
-    @Test func baseRequestIsKeptByEveryVerbAndModifier() async throws {
+    @Test func verbsAndModifiersKeepBaseRequest() async throws {
         let sent = try await TestQueue.sent(
             api.get(.json(User.self), from: "/user/1/").query(["verbose": "1"]).decoding(.text)
         )
@@ -50,18 +50,18 @@ import Testing
         ("https://evil.com/x", "/v1/https://evil.com/x?key=k"), ("@evil.com", "/v1/@evil.com?key=k"),
         (":80/x", "/v1/:80/x?key=k"), ("\\\\evil.com", "/v1/%5C%5Cevil.com?key=k"),
     ])
-    func pathCanNotLeadToAnotherHost(_ path: String, _ target: String) async throws {
+    func pathCannotChangeHost(_ path: String, _ target: String) async throws {
         let sent = try await TestQueue.sent(api.get("\(raw: path)"))
 
         #expect(sent.url.absoluteString == "https://api.example.com\(target)")
     }
 
     @Test(arguments: ["..", "/../x", "a/../../b", "%2e%2e/x", "a/%2E./b", "..%2fx", "..\\x"])
-    func pathThatClimbsIsRefused(_ path: String) async {
+    func pathWithParentSegmentIsRejected(_ path: String) async {
         await #expect(throws: RequestError.self) { try await TestQueue.sent(api.get("\(raw: path)")) }
     }
 
-    @Test func clientOfAnotherOriginAddsNoCredentials() async throws {
+    @Test func clientOfOtherOriginAddsNoCredentials() async throws {
         let provider = AnonymousRequestProvider(baseURL: URL(string: "https://other.example.com")!)
 
         let sent = try await TestQueue.sent(provider.get("/x")) {
@@ -75,7 +75,7 @@ import Testing
         #expect(sent.url.absoluteString == "https://other.example.com/x")
     }
 
-    @Test func clientOfTheSameOriginAddsThem() async throws {
+    @Test func clientOfSameOriginAddsCredentials() async throws {
         let sent = try await TestQueue.sent(HTTPRequest("https://API.example.com:443/x?a=1")) {
             $0.headers = [.authorization: "Bearer secret"]
             $0.query = ["token": "t"]
@@ -85,7 +85,7 @@ import Testing
         #expect(sent.url.query(percentEncoded: true) == "a=1&token=t")
     }
 
-    @Test func queriesStandInTheOrderBaseClientRequest() async throws {
+    @Test func queryItemsAreOrderedBaseClientRequest() async throws {
         let sent = try await TestQueue.sent(HTTPRequest("/x?own=1", query: ["more": "2"])) {
             $0.query = ["client": "c"]
         }

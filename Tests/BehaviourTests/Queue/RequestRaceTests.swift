@@ -9,12 +9,12 @@ import Testing
 
 /// Races of two threads for one operation.
 ///
-/// Each race is run many times. Each time there is one completion, the operation ends, and all of its memory is
+/// Each race runs many times. Each time, one completion is called, the operation ends, and all of its memory is
 /// released.
 @Suite(.bounded) struct RequestRaceTests {
     private let census = Census()
 
-    /// Runs one race after the other, and waits until everything left of them is deallocated.
+    /// Runs one race after another, and waits until all of their objects are deallocated.
     private func race(_ body: (TextRequest) async throws -> Int) async rethrows {
         var completions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
@@ -24,7 +24,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func cancelAgainstStart() async {
+    @Test func cancellationRacesStart() async {
         await race { request in
             let queue = TestQueue()
             let probe = Probe(request, on: queue)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstTheResumingOfTheQueue() async {
+    @Test func cancellationRacesQueueResumption() async {
         await race { request in
             let queue = TestQueue(isSuspended: true)
             let probe = Probe(request, on: queue).run(on: queue)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstCancel() async {
+    @Test func cancellationRacesCancellation() async {
         await race { request in
             let queue = TestQueue()
             let probe = Probe(request, on: queue).run(on: queue)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstTheEndOfTheTransfer() async throws {
+    @Test func cancellationRacesTransferCompletion() async throws {
         try await race { request in
             let transport = ManualTransport()
             let queue = TestQueue(transport)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: Rival.allCases)
-    func replyOfTheRequestAgainst(_ rival: Rival) async {
+    func buildCompletionRacesCancelOrSecondCall(_ rival: Rival) async {
         await race { request in
             var request = request
             let replies = Recorder<BuildCompletion>()
@@ -105,9 +105,9 @@ import Testing
         }
     }
 
-    // The cancellation of an interceptor's task, stored late, replaced that of the transfer. The silent transfer then
+    // A cancellation handler of an interceptor's task, stored late, once replaced that of the transfer, so the transfer
     // never ended.
-    @Test func cancelAgainstATransferThatAnInterceptorLetThrough() async {
+    @Test func cancellationRacesInterceptedTransfer() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent)) { $0.interceptors = [ClosureInterceptor()] }
         var number = 0
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstARetry() async {
+    @Test func cancellationRacesRetry() async {
         let clock = TestClock()
         let retry = ClosureInterceptor(retry: { _, context in
             context.attempt < 3 ? .retry(after: .seconds(1)) : .fail
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func deadlineAgainstTheEndOfTheTransfer() async throws {
+    @Test func deadlineRacesTransferCompletion() async throws {
         let clock = TestClock()
         var number = 0
         try await race { request in
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func releaseOfTheQueueAgainstItsWork() async throws {
+    @Test func queueReleaseRacesTransferCompletion() async throws {
         try await race { request in
             let transport = ManualTransport()
             let (probe, queue) = {
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func addingACompletionAgainstTheEnd() async {
+    @Test func addingCompletionRacesOperationEnd() async {
         await race { request in
             let queue = TestQueue()
             let probe = Probe(request, on: queue)
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func addingCompletionsAgainstTheEndKeepsTheirOrder() async {
+    @Test func completionsAddedDuringEndKeepTheirOrder() async {
         let serial = DispatchQueue(label: "completions")
         await race { request in
             let queue = TestQueue()
@@ -221,9 +221,9 @@ import Testing
         }
     }
 
-    /// The task gets the result of its operation, whichever of the two was first. Without an answer that is the cancel:
-    /// one that was lost would leave the task waiting.
-    @Test(arguments: [true, false]) func cancellingTheTaskAgainstItsFetch(isAnswered: Bool) async {
+    /// The task gets the result of its operation, whichever event comes first. Without a response, a lost cancellation
+    /// would make the task wait forever.
+    @Test(arguments: [true, false]) func taskCancellationRacesFetch(isAnswered: Bool) async {
         await race { request in
             let (made, ends) = (Recorder<Void>(), Recorder<String>())
             let answer: StubResponse = isAnswered ? .status(.ok, body: Data("hello".utf8)) : .never

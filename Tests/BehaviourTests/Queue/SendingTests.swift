@@ -30,7 +30,7 @@ import Testing
 
     // MARK: Completions
 
-    @Test func aCompletionTakesTheResponseWithTheValue() async throws {
+    @Test func completionReceivesResponse() async throws {
         let transport = InMemoryTransport { _ in .status(.created, headers: ["X-Count": "3"], body: Data("text".utf8)) }
         let response = try await send(TextRequest(), on: TestQueue(transport)).get()
 
@@ -38,7 +38,7 @@ import Testing
         #expect(response.metrics?.end != nil && response.transfers.count == 1)
     }
 
-    @Test func aFailureHasTheResponseItself() async {
+    @Test func failureIncludesResponse() async {
         let transport = InMemoryTransport { _ in .status(.notFound, headers: ["X-Count": "3"], body: Data("gone".utf8))
         }
         let result = await send(TextRequest(), on: TestQueue(transport))
@@ -46,7 +46,7 @@ import Testing
         #expect(result.error?.response?.headers["X-Count"] == "3" && result.error?.transfers.count == 1)
     }
 
-    @Test func cachedResponseHasNoAttempts() async throws {
+    @Test func cachedResponseHasNoTransfers() async throws {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("a".utf8))
         }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func anOperationThatNeverRunsCompletesAndIsReleased() async {
+    @Test func unexecutedOperationStillCompletes() async {
         let queue = TestQueue(isSuspended: true)
         let codes = Recorder<RequestError.Code?>()
         queue.send(TextRequest()) { codes.record($0.error?.code) }
@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Progress
 
-    @MainActor @Test func progressIsReportedWhereTheCallerRuns() async throws {
+    @MainActor @Test func progressIsReportedOnActorOfCaller() async throws {
         let transport = InMemoryTransport { _ in
             .data(Data(count: 7)).dripping(by: 4)
         }
@@ -84,7 +84,7 @@ import Testing
         #expect(news.last?.completed == 7)
     }
 
-    @Test func progressOfAnUploadIsThatOfWhatIsSent() async throws {
+    @Test func uploadProgressCountsSentBytes() async throws {
         let server = try MockServer { _ in .noContent }
         var last: TransferProgress?
         let request = HTTPRequest(url: server.url, method: .put, body: .data(Data(count: 100_000)))
@@ -93,7 +93,7 @@ import Testing
         #expect(last?.completed == 100_000)
     }
 
-    @Test func aCancelledTaskCancelsWhatItFollows() async throws {
+    @Test func cancelledTaskCancelsItsTransfer() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let task = Task { try await queue.fetch(HTTPRequest(url: home)) { _ in } }
@@ -106,7 +106,7 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
-    @Test func aTaskThatIsCancelledBeforeSendsNothing() async throws {
+    @Test func alreadyCancelledTaskSendsNothing() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let task = Task {
@@ -118,7 +118,7 @@ import Testing
         #expect(transport.transfers.isEmpty && queue.operations.isEmpty)
     }
 
-    @Test func aQueueThatIgnoresItsRequestsEndsTheWait() async {
+    @Test func fetchFailsIfQueueDropsOperation() async {
         let error = await #expect(throws: RequestError.self) {
             try await Ignorant().fetch(HTTPRequest(url: home)) { _ in }
         }
@@ -127,7 +127,7 @@ import Testing
 
     // MARK: Cancelling all
 
-    @Test(arguments: [false, true]) func endOfAllIsReportedAfterTheirTransfers(isSuspended: Bool) async throws {
+    @Test(arguments: [false, true]) func cancelAllCompletionFollowsTransfers(isSuspended: Bool) async throws {
         let transport = ManualTransport()
         let client = HTTPClient(maxConcurrentRequests: 1, transport: transport)
         let log = Recorder<String>()
@@ -147,7 +147,7 @@ import Testing
         #expect(running.isFinished && transport.transfers.count == 1)
     }
 
-    @Test func cancellingNothingIsReportedToo() async {
+    @Test func cancellingEmptyQueueCallsCompletion() async {
         await withCheckedContinuation { continuation in
             OperationQueue().cancelAllRequests { continuation.resume() }
         }
@@ -155,7 +155,7 @@ import Testing
 
     // MARK: Lists
 
-    @Test func operationsOfSeveralTypesAreOneList() async throws {
+    @Test func requestOperationsIncludeAllTypes() async throws {
         let transport = ManualTransport(.pausing)
         let client = HTTPClient(transport: transport)
         client.addRequest(TextRequest(identifier: "text"))
@@ -184,7 +184,7 @@ import Testing
     // MARK: A shared queue
 
     @Test(arguments: [false, true])
-    func cancellingTheRequestsOfAClientSparesTheApplicationsOwnOperations(hasCompletion: Bool) async {
+    func clientCancelsOnlyItsOwnRequests(hasCompletion: Bool) async {
         let queue = OperationQueue()
         queue.isSuspended = true
         let transport = InMemoryTransport { _ in .status(.ok) }
@@ -213,7 +213,7 @@ import Testing
         #expect(direct.result?.value != nil)
     }
 
-    @Test func cancellingTheRequestsOfAQueueSparesOtherOperations() async {
+    @Test func queueCancelsOnlyRequestOperations() async {
         let queue = OperationQueue()
         queue.isSuspended = true
         let block = BlockOperation()

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Collects the content of all events, while the clock is advanced past every wait.
+    /// Collects the data of all events, while the clock advances past each wait.
     private func all(
         _ stream: ServerSentEvent.Stream,
         waits: [Duration]
@@ -45,7 +45,7 @@ import Testing
         return await collector.value
     }
 
-    @Test func eventsContinueOverConnectionsUntilTheServerEndsThem() async throws {
+    @Test func eventsContinueAcrossReconnections() async throws {
         let transport = InMemoryTransport.answering([
             Self.events("id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: lost"),
             Self.events("retry: 500\ndata: c\n\n"), .status(.noContent),
@@ -59,7 +59,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test func streamResumesAfterAnEarlierEvent() async throws {
+    @Test func streamResumesAfterGivenEventID() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
         let stream = queue(transport).serverSentEvents(HTTPRequest(url: home), lastEventID: "41")
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [100_000, 5000])
-    func identifierTooLongToBeSentIsPassedOver(length: Int) async throws {
+    func overlongEventIDIsNotSent(length: Int) async throws {
         let id = String(repeating: "a", count: length)
         let transport = InMemoryTransport { request in
             request.headers.contains(.lastEventID)
@@ -82,7 +82,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.lastEventID] } == [nil, length > 65_536 ? "1" : id])
     }
 
-    @Test func failuresWaitLongerAndLongerAndAreGivenUp() async throws {
+    @Test func failuresBackOffUntilLimit() async throws {
         let transport = InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) }
         var policy = policy
         (policy.wait, policy.limit) = (.seconds(1), 3)
@@ -93,7 +93,7 @@ import Testing
         #expect((error as? RequestError)?.code == .cannotConnect && transport.requests.count == 4)
     }
 
-    @Test func aBusyServerIsAskedAgainWhenItSays() async throws {
+    @Test func retryAfterDelaysReconnection() async throws {
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable, headers: [.retryAfter: "20"]), .status(.noContent),
         ])
@@ -103,7 +103,7 @@ import Testing
         #expect(error == nil && transport.requests.count == 2)
     }
 
-    @Test func otherContentTypeFails() async throws {
+    @Test func nonEventStreamResponseFails() async throws {
         let html = InMemoryTransport { _ in .status(.ok, headers: [.contentType: "text/html"]) }
         let missing = InMemoryTransport { _ in .status(.notFound, body: Data("gone".utf8)) }
 
@@ -116,7 +116,7 @@ import Testing
         #expect(html.requests.count == 1 && missing.requests.count == 1)
     }
 
-    @Test func eventThatIsTooLargeEndsTheStreamAfterEarlierEvents() async throws {
+    @Test func oversizedEventFailsAfterEarlierEvents() async throws {
         let large = "data: a\n\ndata: " + String(repeating: "x", count: (1 << 20) + 1)
         let transport = InMemoryTransport { _ in Self.events(large) }
 
@@ -125,7 +125,7 @@ import Testing
         #expect(data == ["a"] && (error as? RequestError)?.code == .bodyTooLarge)
     }
 
-    @Test func aCancelEndsTheWait() async throws {
+    @Test func cancellationEndsReconnectionWait() async throws {
         let transport = InMemoryTransport { _ in Self.events("data: a\n\n") }
         let stream = queue(transport).serverSentEvents(HTTPRequest(url: home))
         let task = Task { try await stream.reduce(0) { count, _ in count + 1 } }
@@ -138,7 +138,7 @@ import Testing
         #expect(clock.sleeperCount == 0 && transport.requests.count == 1)
     }
 
-    @Test func aCancelEndsTheConnection() async throws {
+    @Test func cancellationEndsConnection() async throws {
         let sent = Recorder<ReceivedRequest>()
         let queue = queue(.silent(sent))
         let stream = queue.serverSentEvents(HTTPRequest(url: home))
@@ -152,7 +152,7 @@ import Testing
         for operation in queue.operations { await operation.end() }
     }
 
-    @Test func theDeadlineIsOneForAllConnectionsAndTheirWaits() async throws {
+    @Test func deadlineCoversAllReconnections() async throws {
         let transport = InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) }
         let clock = TestClock()
         let queue = TestQueue(transport) { $0.clock = clock }
@@ -160,7 +160,7 @@ import Testing
 
         let stream = queue.serverSentEvents(Get<Data>(home).deadline(.seconds(5)), reconnection: policy)
         let end = Task { try await stream.reduce(0) { count, _ in count + 1 } }
-        // Each connection is timed, and then waited after.
+        // Each connection has a deadline timer, and a wait follows it.
         for (number, wait) in [2, 2, 1].enumerated() {
             await clock.sleeps.first(2 * number + 2)
             clock.advance(by: .seconds(wait))
@@ -168,14 +168,14 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await end.value }
 
         #expect(error?.code == .deadlineExceeded && transport.requests.count == 3)
-        // A task of its own sleeps for each: the two of a connection may begin in either order.
+        // Separate tasks sleep for the deadline and the wait, so the two sleeps of a connection may begin in either order.
         let sleeps = clock.sleeps.elements
         #expect(sleeps.count == 6)
         let connections = stride(from: 0, to: sleeps.count, by: 2).map { Set(sleeps[$0...].prefix(2)) }
         #expect(connections == [[.seconds(5), .seconds(2)], [.seconds(3), .seconds(2)], [.seconds(1)]])
     }
 
-    @Test func breakingOutEndsTheConnection() async throws {
+    @Test func breakingOutOfLoopEndsConnection() async throws {
         let transport = InMemoryTransport { _ in Self.events("data: a\n\ndata: b\n\n") }
         let queue = queue(transport)
 
@@ -188,7 +188,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func recordedHeadersDontTakeThePlaceOfThoseOfTheStream() async throws {
+    @Test func recordedHeadersDoNotReplaceStreamHeaders() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
         let request = ModifiableRequestTests.Ping().replacingHeaders(["X-A": "1"]).query(["a": "b"])
         let stream = queue(transport).serverSentEvents(request, lastEventID: "41")
@@ -199,7 +199,7 @@ import Testing
         #expect(sent.headers["X-A"] == "1" && !sent.headers.contains("X-Own") && sent.url.query() == "a=b")
     }
 
-    @Test func monitorNamesTheRequestWhoseEventsItSees() async throws {
+    @Test func monitorSeesRequestTypeOfEventStream() async throws {
         let monitor = RecordingMonitor()
         let queue = TestQueue(InMemoryTransport.answering([.status(.noContent)])) { $0.monitors = [monitor] }
 

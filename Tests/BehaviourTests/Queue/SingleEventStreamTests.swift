@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// How often a request for events is sent: a GET until it is told to stop, any other request once.
+/// How often an event stream is requested: a GET until the server ends it, any other request once.
 @Suite(.bounded) struct SingleEventStreamTests {
-    /// What a user sees of a stream, and what the server has received.
+    /// The events and errors that a caller sees, and the methods that the server has received.
     private struct Outcome {
         var events: [String] = []
         var error: RequestError?
@@ -20,7 +20,7 @@ import Testing
     static let broken = ended.reset(after: 9)
     static let busy = StubResponse.status(.tooManyRequests, headers: [.retryAfter: "1"])
 
-    /// Reads a stream to its end, while the clock passes every wait.
+    /// Reads a stream to its end, while the clock advances past each wait.
     private func read(
         _ request: some NetworkRequest,
         _ responses: [StubResponse],
@@ -41,7 +41,7 @@ import Testing
         do throws(any Error) {
             for try await event in client.serverSentEvents(request, reconnection: reconnection) {
                 outcome.events.append(event.data)
-                // A stream that is repeated would never end.
+                // A repeated stream would never end.
                 if outcome.events.count == 5 { break }
             }
         } catch {
@@ -57,22 +57,22 @@ import Testing
 
     static let unsafe: [HTTPMethod] = [.post, .put, .patch, .delete, "REPORT"]
 
-    @Test(arguments: unsafe) func properEndOfAPostIsTheEndOfItsEvents(_ method: HTTPMethod) async {
+    @Test(arguments: unsafe) func completedPostEndsEvents(_ method: HTTPMethod) async {
         let outcome = await read(Self.request(method), [Self.ended])
 
         #expect(outcome.events == ["a"] && outcome.error == nil && outcome.methods == [method])
     }
 
-    @Test(arguments: unsafe) func brokenPostIsAnErrorAfterItsEvents(_ method: HTTPMethod) async {
+    @Test(arguments: unsafe) func interruptedPostFailsAfterItsEvents(_ method: HTTPMethod) async {
         let outcome = await read(Self.request(method), [Self.broken])
 
         #expect(outcome.events == ["a"] && outcome.methods == [method])
         #expect(outcome.error?.code == .connectionLost && outcome.error?.response?.status == .ok)
     }
 
-    /// A key makes a repetition harmless to the data, not to the bill.
+    /// An idempotency key protects the data from a repetition, but the repetition still costs money.
     @Test(arguments: [ended, broken], [RetryPolicy.never, .default])
-    func idempotencyKeyRepeatsNoEventStream(_ response: StubResponse, retry: RetryPolicy) async {
+    func idempotencyKeyDoesNotRepeatEventStream(_ response: StubResponse, retry: RetryPolicy) async {
         let request = Self.request(.post).header("Idempotency-Key", "1")
 
         let outcome = await read(request, [response]) { $0.retry = retry }
@@ -80,7 +80,7 @@ import Testing
         #expect(outcome.events == ["a"] && outcome.methods == [.post])
     }
 
-    @Test func retryPolicyRepeatsNoEventStream() async {
+    @Test func retryPolicyDoesNotRepeatEventStream() async {
         let everything = RetryPolicy(limit: 5, methods: nil)
 
         let outcome = await read(Self.request(.post), [Self.broken]) { $0.retry = everything }
@@ -94,7 +94,7 @@ import Testing
             (RetryPolicy(limit: 3, methods: nil), 3),
         ] as [(RetryPolicy, Int)]
     )
-    func busyServerIsAskedAgainAsTheCallerSays(_ retry: RetryPolicy, count: Int) async {
+    func retryPolicyAppliesToBusyServer(_ retry: RetryPolicy, count: Int) async {
         let answers = [Self.busy, Self.busy, Self.ended]
 
         let outcome = await read(Self.request(.post), answers) { $0.retry = retry }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func keyLetsABusyServerBeAskedAgain() async {
+    @Test func idempotencyKeyAllowsRetryOfBusyServer() async {
         let request = Self.request(.post).header("Idempotency-Key", "1")
 
         let outcome = await read(request, [Self.busy, Self.ended]) { $0.retry = .default }
@@ -115,7 +115,7 @@ import Testing
         #expect(outcome.events == ["a"] && outcome.methods.count == 2)
     }
 
-    @Test func refusedConnectionOfAPostIsTheCallersToRetry() async {
+    @Test func retryPolicyAppliesToRefusedConnection() async {
         let refused = StubResponse.failure(RequestError(.cannotConnect, phase: .sending))
 
         let once = await read(Self.request(.post), [refused, Self.ended])
@@ -125,7 +125,7 @@ import Testing
         #expect(retried.events == ["a"] && retried.methods.count == 2)
     }
 
-    @Test func expiredTokenOfAPostIsRefreshed() async {
+    @Test func expiredTokenOfPostIsRefreshed() async {
         let authenticator = TokenAuthenticator { _ in "new" }
 
         let outcome = await read(Self.request(.post), [.status(.unauthorized), Self.ended]) {
@@ -135,15 +135,15 @@ import Testing
         #expect(outcome.events == ["a"] && outcome.error == nil && outcome.methods.count == 2)
     }
 
-    /// What was sent decides, not what it was redirected to.
+    /// The method of the original request decides, not that of the redirected one.
     @Test(arguments: [(.seeOther, .get), (.temporaryRedirect, .post)] as [(HTTPStatus, HTTPMethod)])
-    func redirectedPostHasOneEventStream(_ status: HTTPStatus, method: HTTPMethod) async {
+    func redirectedPostHasSingleEventStream(_ status: HTTPStatus, method: HTTPMethod) async {
         let outcome = await read(Self.request(.post), [.redirect(to: "/events", status: status), Self.ended])
 
         #expect(outcome.events == ["a"] && outcome.error == nil && outcome.methods == [.post, method])
     }
 
-    @Test func postOfAURLRequestHasOneEventStream() async {
+    @Test func postFromURLRequestHasSingleEventStream() async {
         var foundation = URLRequest(url: home)
         foundation.httpMethod = "POST"
         let request = UntypedRequest { [foundation] in $0(.success(foundation)) }
@@ -152,8 +152,8 @@ import Testing
         #expect(await read(request, [Self.broken]).methods == [.post])
     }
 
-    /// An interceptor may make a POST of a GET.
-    @Test func methodThatIsSentDecides() async {
+    /// An interceptor can turn a GET into a POST.
+    @Test func sentMethodDeterminesReconnection() async {
         let outcome = await read(HTTPRequest(url: home), [Self.ended]) {
             $0.interceptors = [.adapting { $0.method = .post }]
         }
@@ -165,14 +165,14 @@ import Testing
         func check(_ context: InterceptorChain.Context) async throws { throw RequestError(.offline, phase: .waiting) }
     }
 
-    @Test func unmetConditionOfAPostIsAnErrorAtOnce() async {
+    @Test func unmetConditionFailsPostImmediately() async {
         let outcome = await read(Self.request(.post), [Self.ended]) { $0.conditions = [Closed()] }
 
         #expect(outcome.error?.code == .offline && outcome.methods.isEmpty)
     }
 
-    /// Nothing tells that such a request is safe, before it was built.
-    @Test func unmetConditionOfAURLRequestIsAnErrorAtOnce() async {
+    /// Whether such a request is safe is unknown until it is built.
+    @Test func unmetConditionFailsURLRequestImmediately() async {
         var foundation = URLRequest(url: home)
         foundation.httpMethod = "POST"
         let checks = Locked(0)
@@ -191,8 +191,8 @@ import Testing
         #expect(outcome.error?.code == .offline && checks.withLock { $0 } == 1)
     }
 
-    /// Whatever the interceptors do, and whether they are applied.
-    @Test func interceptorsDontRepeatAnEventStream() async {
+    /// Interceptors may change the method, or be bypassed.
+    @Test func interceptorsDoNotRepeatEventStream() async {
         var bypassing = Self.request(.post)
         bypassing = bypassing.bypassing(ClosureInterceptor.self)
         let bypassed = await read(bypassing, [Self.ended])
@@ -206,7 +206,7 @@ import Testing
         #expect(bypassed.events == ["a"] && changed.events == ["a"])
     }
 
-    @Test func failureToBuildAPostIsAnErrorAtOnce() async {
+    @Test func postBuildFailureIsNotRetried() async {
         let builds = Locked(0)
         let request = UntypedRequest {
             builds.withLock { $0 += 1 }
@@ -218,9 +218,9 @@ import Testing
         #expect(outcome.error?.underlying is SampleError && builds.withLock { $0 } == 1)
     }
 
-    /// Without a length, only the last event tells a break from the end.
+    /// Without a length, only an incomplete last event distinguishes an interruption from the end.
     @Test(arguments: [("data: a\n\n", nil), ("data: a\n\ndata: b", .connectionLost)] as [(String, RequestError.Code?)])
-    func endOfAConnectionInsideAnEventIsABreak(_ text: String, code: RequestError.Code?) async throws {
+    func connectionClosedWithinEventFails(_ text: String, code: RequestError.Code?) async throws {
         let wire = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + text
         let server = try MockServer { _ in .raw(wire) }
         var events: [String] = []
@@ -238,19 +238,19 @@ import Testing
 
     // MARK: Without reconnection
 
-    @Test func properEndWithoutReconnectionIsNoError() async {
+    @Test func normalEndWithoutReconnectionSucceeds() async {
         let outcome = await read(HTTPRequest(url: home), [Self.ended], reconnection: .never)
 
         #expect(outcome.events == ["a"] && outcome.error == nil && outcome.methods == [.get])
     }
 
-    @Test func breakWithoutReconnectionIsTheError() async {
+    @Test func interruptionWithoutReconnectionFails() async {
         let outcome = await read(HTTPRequest(url: home), [Self.broken], reconnection: .never)
 
         #expect(outcome.events == ["a"] && outcome.error?.code == .connectionLost && outcome.methods == [.get])
     }
 
-    @Test func withoutReconnectionTheCallersRetriesApply() async {
+    @Test func retryPolicyAppliesWithoutReconnection() async {
         let request = HTTPRequest(url: home)
 
         let once = await read(request, [Self.busy, Self.ended], reconnection: .never)
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.get, .post], [ServerSentEvent.Reconnection.default, .never])
-    func noContentEndsTheEvents(_ method: HTTPMethod, reconnection: ServerSentEvent.Reconnection) async {
+    func noContentEndsEvents(_ method: HTTPMethod, reconnection: ServerSentEvent.Reconnection) async {
         let request = HTTPRequest(url: home, method: method)
 
         let outcome = await read(request, [.status(.noContent)], reconnection: reconnection)
@@ -269,7 +269,7 @@ import Testing
         #expect(outcome.events.isEmpty && outcome.error == nil && outcome.methods == [method])
     }
 
-    @Test func noContentEndsTheEventsOfARequestThatRefusesIt() async {
+    @Test func noContentEndsEventsEvenIfUnacceptable() async {
         let outcome = await read(TextRequest(validHTTPStatusCodes: [200]), [.status(.noContent)])
 
         #expect(outcome.error == nil && outcome.methods.count == 1)
@@ -277,7 +277,7 @@ import Testing
 
     // MARK: Reconnection of a GET
 
-    @Test(arguments: [HTTPMethod.get, .head]) func safeRequestIsSentAgain(_ method: HTTPMethod) async {
+    @Test(arguments: [HTTPMethod.get, .head]) func safeRequestReconnects(_ method: HTTPMethod) async {
         let outcome = await read(
             HTTPRequest(url: home, method: method),
             [Self.ended, Self.broken, .status(.noContent)]

@@ -7,12 +7,12 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Large numbers of requests: small here, full size in `Scripts/soak`. None overflows the stack, leaks, or loses a
+/// Large numbers of requests: `Scripts/soak` runs them at full size. None overflows the stack, leaks, or loses a
 /// completion.
 @Suite(.bounded, .serialized) struct SoakTests {
     private let transport = InMemoryTransport(recordsRequests: false) { _ in .status(.ok, body: Data("x".utf8)) }
 
-    @Test func manyRequestsOnOneQueue() async {
+    @Test func manyRequestsCompleteOnOneQueue() async {
         let (census, results) = (Census(), Recorder<Bool>())
         let queue = TestQueue(transport, width: 8)
 
@@ -25,7 +25,7 @@ import Testing
         #expect(results.count == Scale.requests)
     }
 
-    @Test func aLongChainOnAQueueOfWidthOne() async {
+    @Test func longChainCompletesOnSerialQueue() async {
         let (census, results) = (Census(), Recorder<Bool>())
         let queue = TestQueue(transport, width: 1)
 
@@ -35,7 +35,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func aChainOnAConcurrentQueue() async {
+    @Test func chainCompletesOnConcurrentQueue() async {
         let (census, results) = (Census(), Recorder<Bool>())
 
         await chain(Scale.fan, on: TestQueue(transport), census, results)
@@ -44,7 +44,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func aFanOutAndAFanIn() async {
+    @Test func fanOutAndFanInComplete() async {
         let (census, results) = (Census(), Recorder<Bool>())
         let queue = TestQueue(transport)
         do {
@@ -62,7 +62,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func manyCancelledOnASuspendedQueue() async {
+    @Test func suspendedQueueCompletesCancelledRequests() async {
         let (census, results) = (Census(), Recorder<Bool>())
         let queue = TestQueue(transport, width: 4, isSuspended: true)
         for _ in 0..<Scale.requests {
@@ -76,7 +76,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func manyEqualRequestsShare() async {
+    @Test func manyEqualRequestsShareTransfers() async {
         let (census, results) = (Census(), Recorder<Bool>())
         let queue = TestQueue(transport, width: 4, isSuspended: true)
         for _ in 0..<Scale.requests {

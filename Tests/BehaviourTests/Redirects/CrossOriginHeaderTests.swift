@@ -8,11 +8,11 @@ import RequestsTesting
 import RequestsWebSockets
 import Testing
 
-/// The header fields that a request takes along to another origin, however it gets there.
+/// The header fields that are sent to another origin, however the request gets there.
 @Suite(.bounded) struct CrossOriginHeaderTests {
     private static let api = URL(string: "https://api.example.com/v1")!
 
-    /// A server that redirects from `/v1/moved` to the address in the query, and answers everything else with 200.
+    /// A server that redirects from `/v1/moved` to the URL in the query, and responds to all other requests with 200.
     private let server = InMemoryTransport { request in
         let items = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
         guard let target = items.first(where: { $0.name == "to" })?.value else { return .text("ok") }
@@ -23,7 +23,7 @@ import Testing
         HTTPClient(baseURL: Self.api, transport: server, configure)
     }
 
-    /// The fields of the last request that was sent, but for those that every request has.
+    /// The fields of the last request, except for those that every request has.
     private func received() throws -> HTTPHeaders {
         var headers = try #require(server.requests.last).headers
         headers.removeAll { HTTPHeaders.default.contains($0) }
@@ -43,7 +43,7 @@ import Testing
         "Prefer", "Expect", "TE", "Priority", "traceparent", "tracestate", "Idempotency-Key",
     ]
 
-    @Test(arguments: identifying) func aRedirectToAnotherOriginLeavesAFieldBehind(_ name: HTTPField.Name) async throws {
+    @Test(arguments: identifying) func crossOriginRedirectWithholdsField(_ name: HTTPField.Name) async throws {
         let request = Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "value")])
 
         let response = try await client().send(request)
@@ -53,7 +53,7 @@ import Testing
         #expect(response.transfers.last?.withheldHeaders == [name])
     }
 
-    @Test(arguments: harmless) func aHarmlessFieldFollowsARedirect(_ name: HTTPField.Name) async throws {
+    @Test(arguments: harmless) func harmlessFieldFollowsRedirect(_ name: HTTPField.Name) async throws {
         let response = try await client().send(
             Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "value")]).acceptingAnyStatus()
         )
@@ -61,8 +61,8 @@ import Testing
         #expect(try received()[name] == "value" && response.transfers.last?.withheldHeaders == [])
     }
 
-    /// A presigned address, an upload, and a site that moves its visitors to its other name.
-    @Test func usualRedirectsToOtherOriginsWork() async throws {
+    /// A presigned URL, an upload, and a site that redirects to its canonical host.
+    @Test func commonCrossOriginRedirectsWork() async throws {
         let client = client { $0.redirect = .follow(sendingBodyToOtherOrigins: true) }
         let range: HTTPHeaders = ["Range": "bytes=5-", .authorization: "Bearer t"]
         _ = try await client.send(Self.moved(to: "https://bucket.example.net/k?X-Amz-Signature=s", range))
@@ -80,7 +80,7 @@ import Testing
         #expect(try received() == [:])
     }
 
-    @Test func fieldsAboutTheContentStayBehindWithIt() async throws {
+    @Test func contentFieldsAreDroppedWithBody() async throws {
         var request = Self.moved(to: "/v1/other", ["Content-Digest": "sha-256=:x:", "Repr-Digest": "y", "X-Kind": "a"])
         (request.method, request.body) = (.post, .text("body"))
         let seeOther = InMemoryTransport { request in
@@ -93,9 +93,9 @@ import Testing
         #expect(sent["X-Kind"] == "a")
     }
 
-    // MARK: Released fields
+    // MARK: Allowed fields
 
-    @Test func aReleasedFieldFollowsToTheCDN() async throws {
+    @Test func allowedFieldFollowsToOtherOrigin() async throws {
         let request = Self.moved(to: "https://cdn.example.net/file", ["X-Vendor": "a", "X-Other": "b"])
 
         _ = try await client().send(request.options { $0.crossOriginHeaders = ["x-vendor"] })
@@ -105,14 +105,14 @@ import Testing
         _ = try await client.send(request)
         #expect(try received() == ["X-Vendor": "a"])
 
-        // A field of the client, at an address that the caller chose.
+        // A field of the client, for a URL that the caller chose.
         let vendor = client.inheriting { $0.headers = ["X-Vendor": "c", "X-Other": "d"] }
         _ = try await vendor.send(HTTPRequest("https://cdn.example.net/file"))
         #expect(try received() == ["X-Vendor": "c"])
     }
 
     @Test(arguments: ["Authorization", "Proxy-Authorization", "Cookie", "Host"] as [HTTPField.Name])
-    func credentialsCannotBeReleased(_ name: HTTPField.Name) async throws {
+    func credentialsCannotBeAllowedCrossOrigin(_ name: HTTPField.Name) async throws {
         let request = Self.moved(to: "https://cdn.example.net/file", [HTTPField(name, "api.example.com")])
 
         let response = try await client { $0.crossOriginHeaders = [name] }.send(request)
@@ -120,7 +120,7 @@ import Testing
         #expect(try received() == [:] && response.transfers.last?.withheldHeaders == [name])
     }
 
-    @Test func aFieldStaysBehindForGood() async throws {
+    @Test func withheldFieldIsNotRestored() async throws {
         let back = InMemoryTransport { request in
             switch request.url.host() {
             case "api.example.com" where request.url.path() == "/v1/moved": .redirect(to: "https://other.example/")
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: From http to https
 
-    @Test func theUpgradeToHTTPSLeavesOnlyCredentialsBehind() async throws {
+    @Test func httpsUpgradeWithholdsOnlyCredentials() async throws {
         let headers: HTTPHeaders = [
             "X-Tenant": "t", "X-Requested-With": "a", .authorization: "Bearer t", "X-API-Key": "k", .cookie: "a=b",
         ]
@@ -155,7 +155,7 @@ import Testing
 
     // MARK: Host
 
-    @Test func aHostFollowsWithinItsOriginAndNoFurther() async throws {
+    @Test func hostFieldFollowsOnlyWithinOrigin() async throws {
         let request = Self.moved(to: "/v1/other", [.host: "virtual.example"])
         _ = try await client().send(request)
         #expect(try received() == [.host: "virtual.example"])
@@ -164,7 +164,7 @@ import Testing
         #expect(try received() == [:])
     }
 
-    @Test func theHostOfAClientGoesToNoOtherOrigin() async throws {
+    @Test func hostFieldOfClientStaysAtItsOrigin() async throws {
         let client = client { $0.headers = [.host: "virtual.example", "X-Tenant": "t", .accept: "*/*"] }
         let address: HTTPRequest.Path = "https://other.example/file"
         _ = try await client.send(HTTPRequest("file"))
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func theCommandOfARequestShowsTheFieldsThatItWouldSend() throws {
+    @Test func curlCommandShowsSentFields() throws {
         let client = client { $0.headers = [.host: "virtual.example", "X-Tenant": "t", .accept: "text/x"] }
 
         let command = try client.cURL(HTTPRequest("https://other.example/file").headers(["X-Own": "o"]))
@@ -200,7 +200,7 @@ import Testing
 
     // MARK: Interceptors
 
-    @Test func anInterceptorThatLeadsElsewhereTakesOnlyItsOwnAndTheCallersFieldsAlong() async throws {
+    @Test func adaptToOtherHostDropsClientFields() async throws {
         let client = client {
             $0.headers = ["X-Client": "a", .accept: "*/*"]
             $0.interceptors = [
@@ -218,7 +218,7 @@ import Testing
         #expect(response.transfers.last?.withheldHeaders == ["X-Client", "X-Trace"])
     }
 
-    @Test func anInterceptorAroundTheSendingTakesOnlyItsOwnAndTheCallersFieldsAlong() async throws {
+    @Test func interceptToOtherHostDropsClientFields() async throws {
         let client = client {
             $0.headers = ["X-Client": "a", .accept: "*/*"]
             $0.interceptors = [
@@ -235,8 +235,8 @@ import Testing
         #expect(try received() == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
     }
 
-    /// A copy of the request, with all that the client and earlier interceptors have added.
-    @Test func aCopyThatAnInterceptorSendsElsewhereTakesOnlyTheCallersFieldsAlong() async throws {
+    /// A copy of the request, including the fields that the client and earlier interceptors have added.
+    @Test func copySentToOtherHostDropsClientFields() async throws {
         let mirroring = ClosureInterceptor(
             adapt: { request, context in
                 var copy = request
@@ -262,7 +262,7 @@ import Testing
         let copied = try #require(server.requests.first { $0.url.path() == "/v1/copy" })
         #expect(copied.headers["X-Client"] == "a" && copied.headers[.authorization] == "Bearer t")
 
-        // Its fields in a request of their own, as a refresh of a token may have them.
+        // Copies the fields into a new request, as a token refresh may do.
         let copying = ClosureInterceptor(adapt: { request, context in
             let url = URL(string: "https://mirror.example/refresh")!
             if request.headers["X-Mirror"] == nil {
@@ -276,7 +276,7 @@ import Testing
         let refreshed = try #require(server.requests.first { $0.url.path() == "/refresh" })
         #expect(refreshed.headers == [.accept: "*/*", "X-Own": "o", "X-Mirror": "c"])
 
-        // The request of a response, sent again by another client.
+        // Another client sends the request of a response again.
         let sent = try #require(response.transfers.last).request
         _ = try await HTTPClient(transport: server).send(sent)
         #expect(try received()[.authorization] == "Bearer t")
@@ -286,10 +286,10 @@ import Testing
         #expect(try received() == [.accept: "*/*", "X-Own": "o"])
     }
 
-    /// The names that public APIs use for credentials, users, and settings of their own; those of `Accept-…` say what
-    /// the caller can read.
+    /// The names that public APIs use for credentials, users and their own settings, except for `Accept-…` fields,
+    /// which describe what the caller can read.
     @Test(arguments: FieldSample.fields.filter { $0.kind != .harmless && !$0.name.hasPrefix("Accept-") })
-    func noAPIsFieldFollowsToAnotherOrigin(_ sample: FieldSample) async throws {
+    func knownAPIFieldsAreWithheldCrossOrigin(_ sample: FieldSample) async throws {
         let name = HTTPField.Name(sample.name)
         let response = try await client().send(Self.moved(to: "https://other.example/", [HTTPField(name, "value")]))
 
@@ -298,7 +298,7 @@ import Testing
     }
 
     /// The subprotocol of a socket may be a token, since a browser can't set `Authorization` there.
-    @Test func theProtocolsOfASocketStayBehind() async throws {
+    @Test func webSocketProtocolsAreWithheldCrossOrigin() async throws {
         let socket = InMemoryTransport { request in
             request.url.host() == "api.example.com" ? .redirect(to: "https://edge.example/") : .status(.forbidden)
         }
@@ -317,7 +317,7 @@ import Testing
         #expect(!"\(first.request.headers)".contains(token) && !command.contains(token))
     }
 
-    @Test func anInterceptorThatLeadsElsewhereLeavesTheHostBehind() async throws {
+    @Test func interceptorChangingHostDropsHostField() async throws {
         let client = client { $0.interceptors = [.adapting { $0.host = "mirror.example" }] }
 
         _ = try await client.send(HTTPRequest("file").headers([.host: "virtual.example", "X-Own": "o"]))
@@ -325,9 +325,9 @@ import Testing
         #expect(try received() == ["X-Own": "o"])
     }
 
-    // MARK: What people read
+    // MARK: Descriptions
 
-    @Test func everyRecordOfTheHopNamesWhatStayedBehind() async throws {
+    @Test func recordsNameWithheldFields() async throws {
         let recorder = RecordingMonitor()
         let refusing = InMemoryTransport { request in
             request.url.host() == "api.example.com" ? .redirect(to: "https://cdn.example.net/") : .status(.forbidden)
@@ -349,7 +349,7 @@ import Testing
         }
     }
 
-    @Test func anEventStreamKeepsItsPlaceAtAnotherOrigin() async throws {
+    @Test func lastEventIDFollowsToOtherOrigin() async throws {
         let events = InMemoryTransport { request in
             guard request.url.host() != "api.example.com" else { return .redirect(to: "https://edge.example/events") }
             return .status(.ok, headers: [.contentType: "text/event-stream"], body: Data("id: 8\ndata: x\n\n".utf8))
@@ -365,7 +365,7 @@ import Testing
     }
 }
 
-/// A transport that says that it can open sockets, and is asked for none.
+/// A transport that claims to support WebSockets, but never opens one.
 private final class UpgradingTransport: HTTPTransport {
     let base: InMemoryTransport
 

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The rows of the redirect matrix between https and http, which a loopback server without certificates can't test.
+/// The part of the redirect matrix between https and http, which a loopback server without certificates can't test.
 @Suite(.bounded) struct RedirectDowngradeTests {
     enum Content: CaseIterable, Sendable { case get, head, data, file, stream }
 
@@ -32,7 +32,7 @@ import Testing
 
     static let statuses: [HTTPStatus] = [301, 302, 303, 307, 308]
 
-    /// Every pair of a status, a content and a route once; all combinations at full scale.
+    /// Each pair of a status, a body and a route once, or all combinations at full scale.
     static let rows: [Row] = statuses.enumerated().flatMap { number, status in
         Content.allCases.enumerated().flatMap { offset, content in
             Scale.pick([ways[(number + offset) % ways.count]], whole: ways).map {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test(arguments: rows) func secretsNeitherGoDownNorComeBack(_ row: Row) async throws {
+    @Test(arguments: rows) func downgradeDropsSecretsPermanently(_ row: Row) async throws {
         let run = try await run(row, .follow(sendingBodyToOtherOrigins: true))
 
         #expect(run.sent.map(\.url.absoluteString) == row.addresses)
@@ -85,7 +85,7 @@ import Testing
         #expect(last.headers["X-Own"] == (isUpgrade ? "1" : nil) && last.headers[.accept] == "*/*")
     }
 
-    @Test(arguments: rows) func contentDoesNotGoDownUnlessAsked(_ row: Row) async throws {
+    @Test(arguments: rows) func downgradeRejectsBodyByDefault(_ row: Row) async throws {
         let run = try await run(row, .follow())
 
         #expect(run.error?.code == (row.keepsBody ? .redirectRefused : nil))

@@ -51,7 +51,7 @@ import Testing
         Row(status: 308, method: .put, next: .put, keepsBody: true),
     ]
 
-    @Test(arguments: rows) func statusDecidesMethodAndBody(_ row: Row) async throws {
+    @Test(arguments: rows) func statusDeterminesMethodAndBody(_ row: Row) async throws {
         let headers: HTTPHeaders = [.contentType: "text/plain", "Content-Language": "en", .accept: "*/*"]
         let body = row.method == .head ? HTTPBody.none : Self.data
 
@@ -81,17 +81,18 @@ import Testing
 
     // MARK: Locations
 
-    /// RFC 3986, 5.4, as far as a `Location` is concerned.
+    /// The examples of RFC 3986, 5.4, that apply to `Location`.
     static let locations = [
         ("?q=1", "http://a/b/c/d;p?q=1"), ("../x", "http://a/b/x"), ("//host/x", "http://host/x"),
         ("x", "http://a/b/c/x"), ("/x", "http://a/x"), ("./x", "http://a/b/c/x"), ("../../../x", "http://a/x"),
         ("http://g/", "http://g/"), ("https://g", "https://g"), ("HTTP://g/", "HTTP://g/"), (";x", "http://a/b/c/;x"),
         ("g?y/./x", "http://a/b/c/g?y/./x"), ("#s", "http://a/b/c/d;p?q#s"),
-        // Invalid addresses that every browser follows.
+        // Invalid URLs that browsers follow.
         ("/a b", "http://a/a%20b"), ("/a%20b c?d e", "http://a/a%20b%20c?d%20e"),
     ]
 
-    @Test(arguments: locations) func locationIsRelativeToTheRequest(location: String, target: String) async throws {
+    @Test(arguments: locations)
+    func locationIsResolvedAgainstRequestURL(location: String, target: String) async throws {
         let request = HTTPRequest(url: try #require(URL(string: "http://a/b/c/d;p?q")))
 
         #expect(await RedirectRun(request, to: location).next?.url.absoluteString == target)
@@ -116,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: ["ftp://user:secret@host/?token=secret", "secret:secret@host", "ftp://host/#secret"])
-    func reasonShowsNoSecretOfTheLocation(_ location: String) async throws {
+    func errorReasonRedactsLocation(_ location: String) async throws {
         let run = await RedirectRun(Self.request(), to: location)
 
         let reason = try #require(run.error?.reason)
@@ -134,13 +135,13 @@ import Testing
         ("https://example.com/other", true), ("https://example.com:443/", true), ("https://EXAMPLE.com/", true),
         ("http://example.com/", false), ("https://example.com:8443/", false), ("https://www.example.com/", false),
         ("//other.com/", false),
-    ]) func secretsStayWithTheirOrigin(location: String, areKept: Bool) async {
+    ]) func secretsAreSentOnlyToTheirOrigin(location: String, areKept: Bool) async {
         let run = await RedirectRun(Self.request(.get, Self.secrets), to: location)
 
         #expect(run.next?.headers == (areKept ? Self.secrets : [.accept: "*/*"]))
     }
 
-    @Test func secretsDoNotComeBackOnTheWayBack() async {
+    @Test func secretsAreNotRestoredOnReturn() async {
         let request = Self.request(.get, Self.secrets)
 
         let run = await RedirectRun(
@@ -155,7 +156,7 @@ import Testing
         #expect(run.sent.last?.url == Self.start && run.sent.last?.headers == [.accept: "*/*"])
     }
 
-    @Test func hostFieldIsNotTakenAlong() async {
+    @Test func hostFieldIsDropped() async {
         let run = await RedirectRun(Self.request(.get, [.host: "inner"]), to: "https://other.com/")
 
         #expect(run.next?.headers.contains(.host) == false)
@@ -174,7 +175,7 @@ import Testing
     @Test(arguments: [
         ("https://example.com/b", true), ("https://third.com/", false), ("http://example.com/", false),
     ])
-    func targetOfAClosureIsTreatedLikeThatOfARedirect(address: String, areKept: Bool) async throws {
+    func closureTargetFollowsRedirectRules(address: String, areKept: Bool) async throws {
         let policy = try Self.leading(to: address)
 
         let run = await RedirectRun(Self.request(.get, Self.secrets), policy, .temporaryRedirect, to: "/new")
@@ -189,7 +190,7 @@ import Testing
         ("https://example.com/b", false, true), ("https://third.com/", false, false),
         ("https://third.com/", true, true),
     ])
-    func closureTakesABodyElsewhereOnlyIfThePolicySaysSo(
+    func closureSendsBodyCrossOriginOnlyIfAllowed(
         address: String,
         isAllowed: Bool,
         isFollowed: Bool
@@ -202,14 +203,14 @@ import Testing
         #expect(run.error?.code == (isFollowed ? nil : .redirectRefused))
     }
 
-    /// The credential of the next server wasn't the rejected one, so no new one is needed.
+    /// The other server rejected a different credential, so this one isn't refreshed.
     @Test(
         arguments: [
             ("/other", nil, 1), ("//other.com/", nil, 0),
             ("/new", "https://example.com/b", 1), ("/new", "https://third.com/", 0),
         ] as [(String, String?, Int)]
     )
-    func rejectionByAnotherOriginRefreshesNoCredential(
+    func unauthorizedFromOtherOriginDoesNotRefresh(
         location: String,
         closureTarget: String?,
         refreshes: Int
@@ -233,7 +234,7 @@ import Testing
 
     // MARK: Limits and other responses
 
-    @Test func oneMoreThanTheLimitFails() async {
+    @Test func exceedingRedirectLimitFails() async {
         let run = await RedirectRun(Self.request(), .follow(limit: 2), to: "/again", "/again", "/again")
 
         #expect(run.sent.count == 3 && run.error?.code == .tooManyRedirects)
@@ -244,7 +245,7 @@ import Testing
             (RedirectPolicy.refuse, 302, "/x"), (.follow(), 200, "/x"), (.follow(), 300, "/x"), (.follow(), 304, "/x"),
             (.follow(), 305, "/x"), (.follow(), 404, "/x"), (.follow(), 302, nil),
         ] as [(RedirectPolicy, HTTPStatus, String?)]
-    ) func otherResponsesAreDelivered(policy: RedirectPolicy, status: HTTPStatus, location: String?) async {
+    ) func nonRedirectResponsesAreDelivered(policy: RedirectPolicy, status: HTTPStatus, location: String?) async {
         let headers: HTTPHeaders = location.map { [.location: $0] } ?? []
 
         let run = await RedirectRun(Self.request(), policy, answers: [.status(status, headers: headers)])

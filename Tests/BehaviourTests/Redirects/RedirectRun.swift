@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// A request of a client whose server answers with redirects first, and then with 200.
+/// A request to a server that responds with redirects first, and then with 200.
 struct RedirectRun: Sendable {
     /// The requests that were sent, in order.
     let sent: [TransportRequest]
@@ -14,10 +14,10 @@ struct RedirectRun: Sendable {
     /// The error; `nil` if there is a response.
     let error: RequestError?
 
-    /// The request that was sent after the first redirect; `nil` if that wasn't followed.
+    /// The request that was sent after the first redirect; `nil` if the redirect wasn't followed.
     var next: TransportRequest? { sent.dropFirst().first }
 
-    /// Sends a request; the server answers each one with the next of the redirects.
+    /// Sends a request. The server responds to each request with the next redirect.
     init(
         _ request: HTTPRequest,
         _ policy: RedirectPolicy = .follow(),
@@ -27,7 +27,7 @@ struct RedirectRun: Sendable {
         await self.init(request, policy, answers: locations.map { .redirect(to: $0, status: status) })
     }
 
-    /// Sends a request; the server answers each one with the next of the responses.
+    /// Sends a request. The server responds to each request with the next response.
     init(
         _ request: HTTPRequest,
         _ policy: RedirectPolicy = .follow(),

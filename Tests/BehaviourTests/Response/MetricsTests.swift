@@ -23,7 +23,7 @@ import Testing
     @Test(
         arguments: zip(TransferRecord.Metrics.Phase.allCases, [0..<1, 1..<3, 3..<6, 6..<10, 10..<15, 15..<21, 21..<28])
     )
-    func phaseIsBetweenTheEndsOfTwo(_ phase: TransferRecord.Metrics.Phase, _ milliseconds: Range<Int>) {
+    func phaseSpansConsecutiveEndTimes(_ phase: TransferRecord.Metrics.Phase, _ milliseconds: Range<Int>) {
         let expected: Range<Duration> =
             .milliseconds(milliseconds.lowerBound)..<(.milliseconds(milliseconds.upperBound))
 
@@ -31,7 +31,7 @@ import Testing
         #expect(Self.whole.duration(of: phase) == .milliseconds(milliseconds.count))
     }
 
-    @Test func phaseBeginsWhereTheLastKnownOneEnds() {
+    @Test func phaseBeginsAtLastKnownEnd() {
         var metrics = Self.whole
         metrics.domainLookupEnd = nil
         metrics.connectEnd = nil
@@ -41,14 +41,14 @@ import Testing
         #expect(metrics.duration(of: .request) == .milliseconds(14))
     }
 
-    @Test func phasesThatOverlapAreNeverNegative() {
+    @Test func overlappingPhasesAreNotNegative() {
         var metrics = Self.whole
-        metrics.responseStart = .milliseconds(12)  // An answer before the whole request was sent.
+        metrics.responseStart = .milliseconds(12)  // A response before the request was sent completely.
 
         #expect(metrics.duration(of: .wait) == .zero)
     }
 
-    @Test func attemptsHaveTimesAlsoWhereTheTransportTellsNone() async throws {
+    @Test func metricsExistWithoutTransportMetrics() async throws {
         let queue = TestQueue()
 
         let operation = queue.addRequest(TextRequest())
@@ -60,7 +60,7 @@ import Testing
         #expect(metrics.networkProtocol == nil)
     }
 
-    @Test func timesOfTheTransportTakePrecedence() async throws {
+    @Test func transportMetricsTakePrecedence() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         defer { queue.base.cancelAllOperations() }
@@ -75,7 +75,7 @@ import Testing
         #expect(operation.metrics == Self.whole)
     }
 
-    @Test func responseHasTheMetricsOfItsAttempt() async throws {
+    @Test func responseIncludesMetrics() async throws {
         let response = try await TestQueue().send(TextRequest())
 
         #expect(response.metrics?.end != nil)

@@ -37,7 +37,7 @@ import Testing
         (#"{"title": "a", "owners": [{"id": 1}, {"id": "x"}]}"#, "expected Int at “owners[1].id”, found a string"),
         (#"{"title": "a", "owners": [{}]}"#, "the key “id” is missing at “owners[0]”"),
         ("<html>", "the content is malformed"),
-    ]) func aDecodingErrorNamesPlaceTypeAndContentType(json: String, reason: String) async {
+    ]) func decodingErrorNamesPathTypeAndContentType(json: String, reason: String) async {
         let response = StubResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(json.utf8))
 
         #expect(
@@ -49,14 +49,14 @@ import Testing
 
     @Test(arguments: [
         ([201], "the request accepts only 201"), ([301, 302, 303, 304, 307, 308], "only 301, 302, 303, 304, 307, …"),
-    ]) func aSuccessfulStatusThatIsRefusedSaysWhy(accepted: [Int], reason: String) async {
+    ]) func unacceptableSuccessStatusNamesReason(accepted: [Int], reason: String) async {
         let text = await description(of: TextRequest(validHTTPStatusCodes: accepted), over: .json("{}"))
 
         #expect(text.hasPrefix("unacceptableStatus (200 OK) while validating for GET "))
         #expect(text.hasSuffix(reason))
     }
 
-    @Test func aTimeoutSaysItsLimit() async {
+    @Test func timeoutErrorNamesLimit() async {
         let timeout = StubResponse.failure(RequestError(.timedOut, phase: .sending))
 
         #expect(
@@ -67,7 +67,7 @@ import Testing
         #expect(await description(of: todo, over: timeout).hasSuffix("timeout (60 seconds by default)"))
     }
 
-    @Test func aDeadlineSaysItsLimit() async {
+    @Test func deadlineErrorNamesLimit() async {
         let client = HTTPClient(transport: InMemoryTransport { _ in .never })
 
         let error = await Probe(adding: todo.deadline(.milliseconds(1)), to: client).ended().first?.error
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.description.contains("the deadline of 0.001 seconds has passed") == true)
     }
 
-    /// Errors of the library, which give their reason in every context.
+    /// Errors of the library, which include their reason in every context.
     private static let own: [any Error & CustomStringConvertible] = [
         InvalidValue(.pin, "isn't in Base64", excerpt: "x"), InvalidValue(.url, "is missing"),
         FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
@@ -83,7 +83,7 @@ import Testing
         FileError(.diskFull, URL(filePath: "/a/film"), "No space left"),
     ]
 
-    @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {
+    @Test func libraryErrorIsQuotedWithReason() throws {
         let directory = #expect(throws: FileError.self) {
             try ResponseCache(directory: URL(string: "https://example.com/")!)
         }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatNoStubIsMeantForSaysSo() async {
+    @Test func missingStubErrorNamesRequest() async {
         let client = HTTPClient(transport: HTTPStubber())
 
         let error = await Probe(adding: todo, to: client).ended().first?.error
@@ -142,7 +142,7 @@ import Testing
         static let errorDomain = "Kitchen"
     }
 
-    /// Without a domain and a code of its own, an error has its type as the domain, and the code says nothing.
+    /// An error that doesn't define a domain and a code has its type as the domain, and a meaningless code.
     @Test(
         arguments: [
             (Payment.refused, "Payment.refused"), (Fault.first, "Fault 0"), (Reply.missing, "Reply.missing 404"),
@@ -153,11 +153,11 @@ import Testing
             (NSError(domain: "com.example.Kitchen", code: 1), "com.example.Kitchen 1"),
             (NSError(domain: "Kitchen", code: 1), "Kitchen 1"),
         ] as [(any Error, String)]
-    ) func aCodeIsRepeatedWhereItSaysSomething(error: any Error, text: String) {
+    ) func meaningfulErrorCodeIsIncluded(error: any Error, text: String) {
         #expect("\(RequestError(error))".hasSuffix(": \(text)"))
     }
 
-    @Test func aForeignErrorIsNamedByTypeAndCase() async {
+    @Test func foreignErrorIsNamedByTypeAndCase() async {
         let refusing = todo.validating { _ in throw Refusal.tooLate }
 
         #expect(
@@ -170,7 +170,7 @@ import Testing
         #expect("\(RequestError(NSError(domain: "Kitchen", code: 7)))".hasSuffix(": Kitchen 7"))
     }
 
-    @Test func aCauseTellsItsOwnStory() {
+    @Test func underlyingErrorIsDescribed() {
         let refresh = RequestError(
             .unacceptableStatus,
             phase: .validating,
@@ -185,7 +185,7 @@ import Testing
         )
     }
 
-    @Test func aFileIsNamed() {
+    @Test func fileErrorNamesFile() {
         let error = FileError(.cannotWriteFile, URL(filePath: "/home/ada/film.mov"), "Permission denied")
 
         #expect(
@@ -194,7 +194,7 @@ import Testing
         )
     }
 
-    @Test func aConditionsOwnVerdictIsTheFailure() async {
+    @Test func errorOfConditionFailsRequest() async {
         let offline = todo.condition(.condition { _ in throw RequestError(.offline, phase: .building) })
         let refused = todo.condition(.condition { _ in throw Refusal.notYet })
 
@@ -202,7 +202,7 @@ import Testing
         #expect(await description(of: refused, over: .json("{}")) == "conditionFailed while building: Refusal.notYet")
     }
 
-    @Test func theFailureOfARequestThatAConditionSendsIsItsCause() async {
+    @Test func failedRequestOfConditionIsCause() async {
         let login = todo.condition(.condition { try await _ = $0.send(HTTPRequest(url: server)) })
 
         let text = await description(of: login, over: .status(.forbidden))
@@ -210,7 +210,7 @@ import Testing
         #expect(text.hasPrefix("conditionFailed while building: caused by unacceptableStatus (403 Forbidden)"))
     }
 
-    @Test func dumpOfAnErrorShowsNoContent() {
+    @Test func dumpOmitsContent() {
         let underlying = URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://a/?token=s3cret"])
         let error = RequestError(
             .decoding,

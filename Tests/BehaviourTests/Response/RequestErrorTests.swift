@@ -6,14 +6,14 @@ import Requests
 import RequestsTestSupport
 import Testing
 
-/// An error of another library, whose text contains a secret.
+/// An error of another library whose description contains a secret.
 private struct HushedError: LocalizedError, CustomStringConvertible {
     var description: String { "hush" }
     var errorDescription: String? { "hush" }
 }
 
 @Suite(.bounded) struct RequestErrorTests {
-    @Test func descriptionIsASummaryInOneLine() {
+    @Test func descriptionIsOneLineSummary() {
         let error = RequestError(
             .unacceptableStatus,
             phase: .validating,
@@ -29,7 +29,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
         #expect(error.localizedDescription == error.description)
     }
 
-    @Test func noDescriptionShowsASecret() throws {
+    @Test func descriptionsRedactSecrets() throws {
         let url = try #require(URL(string: "https://user:hush@example.com/a?token=hush#hush"))
         let request = HTTPRequest(
             url: url,
@@ -55,7 +55,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
         for text in texts { #expect(!text.contains("hush")) }
     }
 
-    @Test func everyKnownErrorHasItsCode() {
+    @Test func knownErrorsMapToCodes() {
         let errors: [(any Error, RequestError.Code)] = [
             (RequestError(.offline, phase: .sending), .offline), (URLError(.timedOut), .timedOut),
             (InvalidValue(.url, "is missing"), .invalidRequest),
@@ -70,7 +70,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
         (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect), (.dnsLookupFailed, .cannotConnect),
         (.networkConnectionLost, .connectionLost), (.cannotParseResponse, .badResponse),
         (.serverCertificateUntrusted, .untrusted), (.badURL, .invalidRequest),
-    ]) func theCodesOfFoundationAreTheLibrarysOwn(foundation: URLError.Code, code: RequestError.Code) {
+    ]) func urlErrorCodesAreMapped(foundation: URLError.Code, code: RequestError.Code) {
         #expect(RequestError(URLError(foundation)).code == code)
         #expect(RequestError(URLError(foundation)).underlying is URLError)
     }
@@ -103,7 +103,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
         ]
     }()
 
-    @Test(arguments: kinds) func anErrorSaysWhatTheUserIsToBeTold(
+    @Test(arguments: kinds) func connectivityAndAuthorizationErrorsAreFlagged(
         error: RequestError,
         isConnectivityError: Bool,
         isNotAuthorized: Bool

@@ -31,7 +31,7 @@ import Testing
         HTTPResponse(head: HTTPResponseHead(status: status, headers: headers), body: Data(text.utf8))
     }
 
-    @Test func textIsReadInTheCharsetOfTheResponse() throws {
+    @Test func textUsesCharsetOfResponse() throws {
         let latin = HTTPResponse(
             head: HTTPResponseHead(status: .ok, headers: [.contentType: "text/plain; charset=\"ISO-8859-1\""]),
             body: Data([0x63, 0x61, 0x66, 0xE9])
@@ -42,7 +42,7 @@ import Testing
         #expect(try ResponseDecoder.text(encoding: .isoLatin1).decode(latin) == "café")
     }
 
-    /// The names that servers send, besides those of the registry.
+    /// The names that servers send in addition to those of the registry.
     @Test(
         arguments: [
             ("cp1252", 0x80, "€"), ("CP1250", 0x9C, "ś"), ("cp1251", 0xC6, "Ж"), ("cp1253", 0xE1, "α"),
@@ -52,7 +52,7 @@ import Testing
             ("unicode-1-1-utf-8", 0x41, "A"), ("utf8", 0x41, "A"), ("ansi_x3.4-1968", 0x41, "A"), ("mac", 0x41, "A"),
         ] as [(String, UInt8, String)]
     )
-    func textIsReadUnderEachNameOfACharset(_ charset: String, byte: UInt8, text: String) throws {
+    func charsetAliasesAreRecognized(_ charset: String, byte: UInt8, text: String) throws {
         let type = MediaType.plainText.charset(charset)
         let head = HTTPResponseHead(status: .ok, headers: [.contentType: type.rawValue])
 
@@ -60,7 +60,7 @@ import Testing
         #expect(type.encoding.flatMap { String(data: Data([byte]), encoding: $0) } == text)
     }
 
-    @Test func bytesThatAreNoTextAreAnError() {
+    @Test func undecodableTextFails() {
         let bytes = HTTPResponse(head: HTTPResponseHead(status: .ok), body: Data([0xFF, 0xFE, 0xFD]))
 
         #expect(throws: RequestError.self) { try ResponseDecoder.text.decode(bytes) }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func jsonWithTheLabelEncodedDecodesTheType() throws {
+    @Test func jsonEncodedLabelDecodesType() throws {
         let decoder = ResponseDecoder.json(encoded: [Int].self, decoder: JSONDecoder())
 
         #expect(try ResponseDecoder.json(encoded: [Int].self).decode(response("[1, 2]")) == [1, 2])
@@ -82,11 +82,11 @@ import Testing
         ("data.users.1", #"{"data": {"users": [0, {"id": 1, "name": "Ada"}]}}"#), ("", #"{"id": 1, "name": "Ada"}"#),
         ("1", #"{"1": {"id": 1, "name": "Ada"}}"#),
     ])
-    func valueAtAKeyPath(_ path: String, _ json: String) throws {
+    func decodesValueAtKeyPath(_ path: String, _ json: String) throws {
         #expect(try ResponseDecoder.json(User.self, atKeyPath: path).decode(response(json)) == User())
     }
 
-    @Test func dateAtAKeyPathIsReadAsTheDecoderReadsDates() throws {
+    @Test func keyPathUsesDateStrategyOfDecoder() throws {
         let decoder = ResponseDecoder.json(
             Date.self,
             atKeyPath: "at",
@@ -104,13 +104,13 @@ import Testing
     }
 
     @Test(arguments: ["user", "user.name.first", "users.3"])
-    func missingKeyIsADecodingError(_ path: String) {
+    func missingKeyFailsDecoding(_ path: String) {
         #expect(throws: DecodingError.self) {
             try ResponseDecoder.json(Int.self, atKeyPath: path).decode(response(#"{"users": [1]}"#))
         }
     }
 
-    @Test func emptyContent() throws {
+    @Test func emptyBodyDecodesToNilOrFails() throws {
         #expect(try ResponseDecoder<User?>.json.decode(response("")) == nil)
         #expect(throws: RequestError.self) { try ResponseDecoder<User>.json.decode(response("")) }
         try ResponseDecoder.none.decode(response("whatever"))
@@ -124,7 +124,7 @@ import Testing
         #expect(try ResponseDecoder.response.decode(response("x")).body == Data("x".utf8))
     }
 
-    @Test func valueDecodesItself() async throws {
+    @Test func valueCanDecodeItself() async throws {
         let queue = TestQueue(
             InMemoryTransport { _ in .status(.ok, headers: ["X-Next": "2"], body: Data("one".utf8)) }
         ) { $0.baseURL = server }
@@ -133,7 +133,7 @@ import Testing
         #expect(try await queue.fetch(Get<Both>("p")) == Both(name: "made of the response"))
     }
 
-    @Test func decoderAsksForWhatItReads() async throws {
+    @Test func decoderSetsAcceptHeader() async throws {
         #expect(try await TestQueue.sent(Get<User>("u")).headers[.accept] == "application/json")
         #expect(
             try await TestQueue.sent(Get<User>("u").headers { Accept("application/xml") }).headers[.accept]

@@ -8,12 +8,12 @@ import Testing
 
 @Suite(.bounded) struct CertificateTests {
     @Test(arguments: CertificateSample.all)
-    func pinIsWhatOpenSSLSays(sample: CertificateSample) throws {
+    func pinMatchesOpenSSL(sample: CertificateSample) throws {
         #expect(TrustPolicy.PublicKeyPin(try TrustPolicy.Certificate(pem: sample.pem)).description == sample.pin)
     }
 
     @Test(arguments: CertificateSample.all)
-    func everyFormIsTheSameCertificate(sample: CertificateSample) throws {
+    func pemAndDERFormsAreEqual(sample: CertificateSample) throws {
         let certificate = try TrustPolicy.Certificate(pem: sample.pem)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -28,7 +28,7 @@ import Testing
         #expect(try TrustPolicy.Certificate(pem: "Subject: anyone\n\n" + sample.pem + "\nafter") == certificate)
     }
 
-    @Test func bundleIsReadInOrder() throws {
+    @Test func bundleIsParsedInOrder() throws {
         let pem = CertificateSample.all.map(\.pem).joined(separator: "# next\n")
 
         #expect(
@@ -47,12 +47,12 @@ import Testing
         "-----BEGIN CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\n",
         CertificateSample.ecKey, CertificateSample.ec.pem + CertificateSample.ecKey,
     ])
-    func invalidCertificateIsRefused(pem: String) {
+    func invalidCertificateIsRejected(pem: String) {
         let error = #expect(throws: InvalidValue.self) { try TrustPolicy.Certificate(pem: pem) }
         #expect(error?.kind == .certificate)
     }
 
-    @Test func fileThatIsNotThereIsRefused() {
+    @Test func missingFileFails() {
         let error = #expect(throws: InvalidValue.self) {
             try TrustPolicy.Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
         }
@@ -67,14 +67,14 @@ import Testing
     private static let zeros = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
     @Test(arguments: [zeros, "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
-    func textIsRead(text: String) throws {
+    func parsesPins(text: String) throws {
         let pin = try TrustPolicy.PublicKeyPin(text)
         #expect(pin.sha256 == Data(count: 32))
         #expect(pin == (try TrustPolicy.PublicKeyPin(sha256: Data(count: 32))))
         #expect(pin.description == Self.zeros)
     }
 
-    @Test func digestThatBeginsWithASlashIsRead() throws {
+    @Test func parsesDigestBeginningWithSlash() throws {
         let pin = try TrustPolicy.PublicKeyPin(sha256: Data(repeating: 0xFF, count: 32))
         #expect(pin.description.hasPrefix("sha256//"))
         #expect(try TrustPolicy.PublicKeyPin(pin.description) == pin)
@@ -86,12 +86,12 @@ import Testing
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA!=",
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     ])
-    func invalidPinIsRefused(text: String) {
+    func invalidPinIsRejected(text: String) {
         #expect(throws: InvalidValue.self) { try TrustPolicy.PublicKeyPin(text) }
     }
 
     @Test(arguments: [0, 31, 33])
-    func digestOfAnotherLengthIsRefused(count: Int) {
+    func digestOfWrongLengthIsRejected(count: Int) {
         #expect(throws: InvalidValue.self) { try TrustPolicy.PublicKeyPin(sha256: Data(count: count)) }
     }
 }

@@ -18,7 +18,7 @@ import Testing
         .status(.ok, headers: [.contentType: request.headers[.contentType] ?? "-"], body: request.body)
     }
 
-    @Test func propertyListGoesAndComesBack() async throws {
+    @Test func propertyListRoundTrips() async throws {
         let pancake = Pancake(name: "P", eggs: 2)
         let request = Post<Pancake>("p", decoding: .propertyList).body(.propertyList(pancake))
         let queue = TestQueue(echo) { $0.baseURL = server }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func requestOfOnesOwnDecodesAPropertyListAtAKeyPath() async throws {
+    @Test func customRequestDecodesPropertyListAtKeyPath() async throws {
         let pancake = Pancake(name: "P", eggs: 2)
         let request = Plist(content: .propertyList(["data": [Pancake(name: "", eggs: 0), pancake]]))
 
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["items", "pages.0.items"]) func requestOfOnesOwnDecodesJSONAtAKeyPath(
+    @Test(arguments: ["items", "pages.0.items"]) func customRequestDecodesJSONAtKeyPath(
         _ keyPath: String
     ) async throws {
         let json = InMemoryTransport { _ in .json(#"{"items": [1, 2], "pages": [{"items": [1, 2]}]}"#) }
@@ -73,7 +73,7 @@ import Testing
         #expect(error?.code == .decoding)
     }
 
-    @Test func decoderOfAnyKindTakesAKeyPath() async throws {
+    @Test func topLevelDecodersSupportKeyPaths() async throws {
         let body = HTTPBody.propertyList(["data": Pancake(name: "P", eggs: 2)])
         let decoder = ResponseDecoder<Pancake>.decoded(by: PropertyListDecoder(), atKeyPath: "data")
         let queue = TestQueue(echo) { $0.baseURL = server }
@@ -85,7 +85,7 @@ import Testing
         #expect(empty?.code == .emptyResponse)
     }
 
-    @Test func valueThatCannotBeEncodedFailsTheRequest() async {
+    @Test func unencodableValueFailsRequest() async {
         let error = await #expect(throws: RequestError.self) {
             // A property list has a dictionary or an array at its top level.
             try await TestQueue.sent(Post<Data>("p").body(.propertyList("text")))
@@ -94,7 +94,7 @@ import Testing
         #expect(error?.code == .encoding && error?.phase == .building)
     }
 
-    @Test func valuesAreDecodedOnTheQueueOfTheEnvironment() async throws {
+    @Test func valuesAreDecodedOnDecodingQueue() async throws {
         let key = DispatchSpecificKey<Bool>()
         let decoding = DispatchQueue(label: "decoding")
         decoding.setSpecific(key: key, value: true)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [(0.5, 0.5), (-1, 0), (7, 1), (.nan, nil)] as [(Double, Double?)])
-    func priorityOfTheTransferIsTheTransports(_ priority: Double, _ expected: Double?) async throws {
+    func httpPriorityIsPassedToTransport(_ priority: Double, _ expected: Double?) async throws {
         let transport = InMemoryTransport { _ in .json("1") }
 
         _ = try await TestQueue(transport).fetch(HTTPRequest(url: home).httpPriority(priority))

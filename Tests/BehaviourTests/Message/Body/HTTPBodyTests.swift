@@ -6,7 +6,7 @@ import Requests
 import RequestsTestSupport
 import Testing
 
-// A custom body: one extension, which uses only public interfaces.
+// A custom body needs one extension, which uses only public API.
 private struct Table: Sendable {
     struct Ragged: Error {}
     var rows: [[String]]
@@ -29,7 +29,7 @@ extension HTTPBody {
         var eggs: Double = 2
     }
 
-    @Test func aCustomBodyIsOneExtension() throws {
+    @Test func customBodyEncodesItsSource() throws {
         let body = HTTPBody.csv(Table(rows: [["a", "b"], ["c", "d"]]))
 
         #expect(try body.text() == "a,b\r\nc,d\r\n")
@@ -59,7 +59,7 @@ extension HTTPBody {
             (.json("a/b"), ["application/json"], #""a/b""#),
         ] as [(HTTPBody, [String], String)]
     )
-    func aBodySaysWhatItIs(body: HTTPBody, types: [String], text: String) throws {
+    func bodyDeclaresItsContentType(body: HTTPBody, types: [String], text: String) throws {
         #expect(body.headers[values: .contentType] == types)
         #expect(body.mandatoryHeaders.isEmpty)
         #expect(body.isReplayable)
@@ -68,12 +68,12 @@ extension HTTPBody {
     }
 
     @Test(arguments: [("a.png", "image/png"), ("a.TXT", "text/plain"), ("a", "application/octet-stream")])
-    func theTypeOfAFileIsThatOfItsExtension(name: String, type: String) {
+    func fileExtensionDeterminesContentType(name: String, type: String) {
         #expect(HTTPBody.file(URL(fileURLWithPath: "/" + name)).headers[.contentType] == type)
         #expect(HTTPBody.file(URL(fileURLWithPath: "/" + name), type: .pdf).headers[.contentType] == "application/pdf")
     }
 
-    @Test func nothingIsEncodedBeforeItIsAskedFor() throws {
+    @Test func bodyIsEncodedLazily() throws {
         let count = Recorder<Void>()
         let body = HTTPBody {
             count.record(())
@@ -88,7 +88,7 @@ extension HTTPBody {
         #expect(try body.data() == Data("2".utf8))
     }
 
-    @Test func theContentOfABodyThatIsNotEncodedEncodesItWhenItIsOpened() throws {
+    @Test func unencodedBodyIsEncodedWhenStreamOpens() throws {
         guard case .stream(let stream) = HTTPBody.json([1, 2]).content,
             case .stream(let failing) = HTTPBody.json(Double.nan).content
         else {
@@ -101,7 +101,7 @@ extension HTTPBody {
         #expect(throws: EncodingError.self) { try failing.open() }
     }
 
-    @Test func aLengthIsKnownWhereNothingHasToBeReadForIt() throws {
+    @Test func lengthIsKnownIfNothingMustBeRead() throws {
         let stream = HTTPBody.Stream(length: 7) { InputStream(data: Data(count: 7)) }
 
         #expect(HTTPBody.none.length == 0 && HTTPBody.data(Data(count: 3)).length == 3)
@@ -111,7 +111,7 @@ extension HTTPBody {
         #expect(try HTTPBody.text("abc").resolved().length == 3)
     }
 
-    @Test func onlyAStreamThatWasHandedOverCannotBeSentAgain() throws {
+    @Test func onlyOneShotStreamIsNotReplayable() throws {
         let once = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("ab".utf8))))
         let never = HTTPBody(isReplayable: false) { .data(Data("ab".utf8)) }
 
@@ -122,7 +122,7 @@ extension HTTPBody {
         #expect(try HTTPBody { .stream(HTTPBody.Stream(InputStream(data: Data()))) }.resolved().isReplayable == false)
     }
 
-    @Test func valueThatCannotBeEncodedIsAnError() throws {
+    @Test func unencodableValueFails() throws {
         #expect(throws: EncodingError.self) { try HTTPBody.json(Recipe(eggs: .infinity)).resolved() }
         #expect(throws: EncodingError.self) { try HTTPBody.json(["a": .value(Double.nan)]).resolved() }
         #expect(throws: InvalidValue.self) { try HTTPBody.text("grün", encoding: .ascii).resolved() }
@@ -134,7 +134,7 @@ extension HTTPBody {
         }
     }
 
-    @Test func theEncoderIsTheOneThatIsGiven() throws {
+    @Test func givenEncoderIsUsed() throws {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = .sortedKeys
@@ -143,7 +143,7 @@ extension HTTPBody {
         #expect(try HTTPBody.json(Value(), encoder: encoder).text() == #"{"one_two":{"threeFour":5}}"#)
     }
 
-    @Test func anyObjectIsSerialisedAtOnce() throws {
+    @Test func jsonObjectIsSerializedImmediately() throws {
         let object: [String: Any] = ["b": 1, "a": ["x", NSNull(), 2.5, true]]
 
         let body = try HTTPBody.jsonObject(object)
@@ -157,7 +157,7 @@ extension HTTPBody {
         #expect(throws: InvalidValue.self) { try HTTPBody.jsonObject([1: "a"]) }
     }
 
-    @Test func anObjectThatIsNestedTooDeeplyIsRefused() throws {
+    @Test func deeplyNestedObjectIsRejected() throws {
         var nested: Any = [Any]()
         for _ in 0..<2000 { nested = [nested] }
 

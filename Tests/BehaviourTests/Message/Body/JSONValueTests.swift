@@ -26,16 +26,16 @@ import Testing
             ("-9223372036854775808", .integer(.min)),
         ] as [(String, JSONValue)]
     )
-    func literalsAreWhatTheyLookLike(text: String, value: JSONValue) throws {
+    func literalsRoundTripAsJSON(text: String, value: JSONValue) throws {
         #expect(try decoded(text) == value)
         #expect(try encoded(value) == text)
     }
 
-    @Test func anIntegerOfMoreThan64BitsIsTheNearestDouble() throws {
+    @Test func integerBeyond64BitsBecomesDouble() throws {
         #expect(try decoded("18446744073709551616") == .double(18_446_744_073_709_551_616))
     }
 
-    @Test func aWordForNoNumberIsAText() throws {
+    @Test func nonConformingFloatNamesStayStrings() throws {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
             positiveInfinity: "inf",
@@ -48,7 +48,7 @@ import Testing
         #expect(value == ["NaN", "inf", "-inf", "1", 1.5])
     }
 
-    @Test func membersAndElementsAreFound() {
+    @Test func subscriptsFindMembersAndElements() {
         let name = "b"
         let value: JSONValue = ["a": [1, ["b": "\(name)c"]]]
 
@@ -56,11 +56,12 @@ import Testing
         #expect(value["x"] == nil && value[0] == nil && value["a"]?[2] == nil && value["a"]?[-1] == nil)
     }
 
-    @Test func theLastMemberOfANameCounts() {
+    @Test func lastDuplicateMemberWins() {
         #expect((["a": 1, "a": 2] as JSONValue) == ["a": 2])
     }
 
-    @Test(arguments: [("[", "]"), (#"{"a":"#, "}")]) func hostileNestingIsAnError(open: String, close: String) throws {
+    @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
+    func excessiveNestingFailsDecoding(open: String, close: String) throws {
         func nested(_ depth: Int) -> String {
             String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
         }
@@ -70,7 +71,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decoded(String(repeating: open, count: 100_000)) }
     }
 
-    @Test func aValueThatIsNestedTooDeeplyIsNotEncoded() throws {
+    @Test func excessiveNestingFailsEncoding() throws {
         var array: JSONValue = 1
         var object: JSONValue = 1
         for _ in 0..<2000 {
@@ -98,7 +99,7 @@ import Testing
             ("text", #""text""#), (["a", nil, 1.5, true], #"["a",null,1.5,true]"#), ([:], "{}"), (nil, "null"),
         ] as [(JSONValue, String)]
     )
-    func textOfAValueIsTheValue(_ value: JSONValue, _ text: String) throws {
+    func descriptionIsJSON(_ value: JSONValue, _ text: String) throws {
         #expect("\(value)" == text && String(describing: value) == text && String(reflecting: value) == text)
         #expect("\([value])" == "[\(text)]" && "\([1: value])" == "[1: \(text)]")
         #expect(try JSONDecoder().decode(JSONValue.self, from: Data("\(value)".utf8)) == value)

@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Literals of names and values, whose names may be equal at run time, which would trap in a Swift dictionary.
+/// Dictionary literals whose names may be equal at run time, which would trap in a Swift dictionary.
 @Suite(.bounded) struct LiteralTests {
-    // Read at run time, as user input is.
+    // Determined at run time, like user input.
     private let one = "name"
     private let other = "name"
     private let first = "ada"
@@ -28,14 +28,14 @@ import Testing
         String(decoding: try body.data() ?? Data(), as: UTF8.self)
     }
 
-    @Test func aFormKeepsOrderRepetitionAndNil() throws {
+    @Test func formKeepsOrderDuplicatesAndNil() throws {
         #expect(try text(.form([one: "z", other: "a"])) == "name=z&name=a")
         #expect(try text(.form([one: first, other: second])) == "name=ada&name=bob")
         #expect(try text(.form(["z": "1", "a": "2", "none": nil])) == "z=1&a=2&none=")
         #expect(try text(.form(["z": first, "page": page, "new": isNew])) == "z=ada&page=2&new=true")
     }
 
-    @Test func aFormOfListsKeepsOrderAndRepetition() throws {
+    @Test func formOfListsKeepsOrderAndDuplicates() throws {
         var encoder = QueryEncoder()
         encoder.arrays = .noBrackets
 
@@ -43,7 +43,7 @@ import Testing
         #expect(try text(.form([one: "z", other: "a"], encoder: encoder)) == "name=z&name=a")
     }
 
-    @Test func equalNamesInJSONAreAnError() throws {
+    @Test func duplicateJSONNamesFail() throws {
         let bodies: [HTTPBody] = [
             .json([one: 1, other: 2]), .json([one: first, other: second]), .json([one: soup, other: nil]),
             .json([one: .value(first), other: 2]), .json(["user": [one: .value(first), other: .value(second)]]),
@@ -54,7 +54,7 @@ import Testing
         for body in bodies { #expect(throws: EncodingError.self) { try body.resolved() } }
     }
 
-    @Test func equalNamesAreTheErrorOfTheRequest() async throws {
+    @Test func duplicateNamesFailRequest() async throws {
         let transport = InMemoryTransport { _ in .json([one: 1, other: 2]) }
         let client = HTTPClient(baseURL: URL(string: "https://a.example"), transport: transport)
 
@@ -69,7 +69,7 @@ import Testing
         #expect(transport.requests.map(\.method) == [.get])
     }
 
-    @Test func literalsAreNestedWithVariables() throws {
+    @Test func literalsCanNestVariables() throws {
         let (none, price, day): (String?, Decimal, Date) = (nil, 1.5, Date(timeIntervalSince1970: 978_307_200))
         let counts = ["a": 1]
 
@@ -94,7 +94,7 @@ import Testing
         for (body, expected) in texts { #expect(try text(body) == expected) }
     }
 
-    @Test func stubsAndConditionsTakeTheSameLiteral() async throws {
+    @Test func stubsAndConditionsAcceptLiterals() async throws {
         let stubber = HTTPStubber()
         stubber.stub(.post, "/a", .jsonBody(["n": [1, .value(first)], "o": ["x": nil]])).respond(
             with: .json(["error": ["status": 403, "message": .value(second)], "tags": []])
@@ -110,7 +110,7 @@ import Testing
         #expect(array == [["status": 403], []])
     }
 
-    @Test func membersOfJSONMayBeOfAnyMixture() throws {
+    @Test func jsonMembersMayHaveMixedTypes() throws {
         let tags = ["a", "b"]
 
         #expect(
@@ -121,7 +121,7 @@ import Testing
         #expect(try text(.json([:])) == "{}")
     }
 
-    @Test func theEncoderTreatsTheValuesOfALiteralAsEver() throws {
+    @Test func encoderStrategiesApplyToLiteralValues() throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -136,13 +136,13 @@ import Testing
         #expect(text == #"{"isNew":true,"lastDay":7,"theVisit":{"first_day":7}}"#)
     }
 
-    @Test func aLiteralShowsItsNamesOnly() {
+    @Test func literalDescriptionShowsOnlyNames() {
         let literal: JSONValue.Literal = ["password": "hush", "user": .value(soup)]
 
         #expect("\(literal)" == "password, user" && !String(reflecting: literal).contains("hush"))
     }
 
-    @Test func valuesThatAreNoLiteralsAreEncodedAsBefore() throws {
+    @Test func nonLiteralValuesAreEncodedNormally() throws {
         let dictionary = ["b": 1, "a": 2]
 
         #expect(try text(.json(dictionary)) == #"{"a":2,"b":1}"#)
@@ -150,7 +150,7 @@ import Testing
         #expect(try text(.json([first, second])) == #"["ada","bob"]"#)
     }
 
-    @Test func aBuilderTakesLiterals() throws {
+    @Test func bodyBuilderAcceptsLiterals() throws {
         let nested = HTTPRequest("/").body { ["a": [1, .value(first)]] }
         let flat = HTTPRequest("/").body { ["a": soup, "b": page] }
         let array = HTTPRequest("/").body { [["a": .value(page)], []] }
@@ -161,7 +161,7 @@ import Testing
         #expect(try HTTPRequest("/").body { nil }.body.resolved().data() == nil)
     }
 
-    @Test func valuesOfTheVocabularyTakeLiteralsWithEqualNames() throws {
+    @Test func queriesAndHeadersAcceptDuplicateNames() throws {
         let query: Query = [one: "z", other: "a"]
         let mixed: Query = ["z": first, "a": page, "flag": nil]
         let variables: URITemplate.Variables = [one: first, other: second]

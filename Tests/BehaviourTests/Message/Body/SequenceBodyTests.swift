@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Bodies of asynchronous sequences, as every transport gets them.
+/// Bodies of asynchronous sequences, as transports receive them.
 @Suite(.bounded) struct SequenceBodyTests {
     private struct Broken: Error, Equatable {}
 
@@ -37,7 +37,7 @@ import Testing
         ("a stream within a stream", { .stream(HTTPBody.Stream { InputStream(data: Data("abc".utf8)) }, length: 3) }),
     ]
 
-    @Test(arguments: bodies.map(\.name)) func elementsArriveInTheirOrder(name: String) async throws {
+    @Test(arguments: bodies.map(\.name)) func elementsAreSentInOrder(name: String) async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let row = try #require(Self.bodies.first { $0.name == name })
 
@@ -47,14 +47,14 @@ import Testing
         #expect(transport.requests.first?.headers[.contentType] == "application/octet-stream")
     }
 
-    @Test func blockingReaderGetsTheElements() throws {
+    @Test func blockingReaderReadsAllElements() throws {
         let stream = HTTPBody.Stream(Self.stream([Data(count: 200_000), Data(count: 1)]), length: 200_001)
 
         #expect(try stream.open().readAll().count == 200_001)
         #expect(throws: HTTPBody.Stream.AlreadyRead.self) { try stream.open().readAll() }
     }
 
-    @Test func bodySaysWhatItIs() throws {
+    @Test func bodyReportsLengthTypeAndReplayability() throws {
         let once = HTTPBody.stream(Self.stream([Data()]), length: 7, type: .csv)
         let again = HTTPBody.stream { Self.stream([Data()]) }
 
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(arguments: reasons.map(\.name)) func closureIsCalledForEachAttempt(reason: String) async throws {
+    @Test(arguments: reasons.map(\.name)) func closureIsCalledForEachTransfer(reason: String) async throws {
         let opened = Locked(0)
         let body = HTTPBody.stream {
             opened.withLock { $0 += 1 }
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test(arguments: [0, 2, 4, 5]) func otherLengthIsAnInvalidRequest(length: Int64) async throws {
+    @Test(arguments: [0, 2, 4, 5]) func mismatchedLengthFails(length: Int64) async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let body = HTTPBody.stream(Self.stream([[1, 2], [3]] as [[UInt8]]), length: length)
 
@@ -131,13 +131,13 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    /// An error of another connection isn't one of the request's own, which would be retried.
+    /// An error of another connection must not be mistaken for one of the request, which would be retried.
     static let failures: [any Error] = [
         Broken(), URLError(.networkConnectionLost), RequestError(.timedOut, phase: .receiving), CancellationError(),
     ]
 
     @Test(arguments: failures.indices, [false, true])
-    func errorOfTheSequenceIsTheReason(index: Int, isReplayable: Bool) async throws {
+    func sequenceErrorFailsRequest(index: Int, isReplayable: Bool) async throws {
         let failure = Self.failures[index]
         let transport = InMemoryTransport { _ in .status(.ok) }
         let opened = Locked(0)
@@ -156,7 +156,7 @@ import Testing
         #expect(transport.requests.isEmpty && opened.withLock { $0 } <= 1)
     }
 
-    @Test func errorOfTheClosureIsTheReason() async throws {
+    @Test func closureErrorFailsRequest() async throws {
         let body = HTTPBody.stream { () async throws -> AsyncStream<Data> in throw Broken() }
 
         let error = await #expect(throws: RequestError.self) {
@@ -166,7 +166,7 @@ import Testing
         #expect(error?.code == .encoding && error?.underlying as? Broken == Broken())
     }
 
-    @Test func cancelledRequestReleasesTheSequence() async throws {
+    @Test func cancelledRequestReleasesSequence() async throws {
         let (begun, released) = (Gate(), Gate())
         let body = HTTPBody.stream(
             AsyncStream<Data> { continuation in
@@ -188,7 +188,7 @@ import Testing
 
     // MARK: Parts of a form
 
-    @Test func partMayBeASequence() async throws {
+    @Test func multipartPartCanBeSequence() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let body = HTTPBody.multipart(boundary: "b") { form in
             form.add("1", for: "a")
@@ -204,7 +204,7 @@ import Testing
         #expect(text.utf8.count == (try body.resolved().length).map(Int.init))
     }
 
-    @Test func partOfAnotherLengthIsAnInvalidRequest() async throws {
+    @Test func partWithMismatchedLengthFails() async throws {
         let body = HTTPBody.multipart { form in
             form.add(.stream(Self.stream([Data("xy".utf8)]), length: 1), for: "s")
             form.add(.stream(Self.stream([Data("z".utf8)]), length: 2), for: "t")
@@ -219,7 +219,7 @@ import Testing
 }
 
 extension ClosureInterceptor {
-    /// Retries a request as soon as it is refused.
+    /// Retries a rejected request immediately.
     fileprivate static var retrying: ClosureInterceptor {
         ClosureInterceptor(retry: { error, _ in error.response?.status == .serviceUnavailable ? .retry : .pass })
     }

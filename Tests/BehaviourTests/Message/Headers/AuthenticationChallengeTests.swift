@@ -23,17 +23,17 @@ import Testing
             ("Bearer error=\"invalid_token\" , , Basic", ["Bearer error=invalid_token", "Basic"]),
             ("Basic realm = \"a\"", ["Basic realm=a"]), ("Basic  realm=\"open", []),
             ("realm=\"nobody's\", Basic realm=b", ["Basic realm=b"]), ("", []), (",,", []), ("=, \"x\"", []),
-            // No field has control characters, but a caller's text may.
+            // Fields have no control characters, but a caller's string may have them.
             ("Digest \r\n\t\t *x", ["Digest"]),
-            // A lone quote in a list would swallow what follows.
+            // An unterminated quote in a list would swallow the rest of the list.
             ("Digest \"\t\", a=b", ["Digest a=b"]), ("Negotiate YW\"Jj", []),
         ] as [(String, [String])]
     )
-    func challengesAreSeparated(text: String, challenges: [String]) {
+    func parsesListOfChallenges(text: String, challenges: [String]) {
         #expect(Authorization.Challenge.list(parsing: text).map(\.description) == challenges)
     }
 
-    @Test func parametersAreFoundWithoutRegardToCase() throws {
+    @Test func parameterNamesAreCaseInsensitive() throws {
         let challenge = try #require(Authorization.Challenge.list(parsing: "Bearer REALM=\"a\", Error=x").first)
 
         #expect(challenge.realm == "a" && challenge["error"] == "x" && challenge["scope"] == nil)

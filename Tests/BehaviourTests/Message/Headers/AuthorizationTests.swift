@@ -20,7 +20,7 @@ import Testing
             (Authorization("Anything goes"), "Anything goes"),
         ] as [(Authorization, String)]
     )
-    func credentialsArePrinted(authorization: Authorization, text: String) throws {
+    func serializesCredentials(authorization: Authorization, text: String) throws {
         #expect(try authorization.validated().rawValue == text)
     }
 
@@ -33,7 +33,7 @@ import Testing
             Authorization("secret\r\nX: y"),
         ] as [Authorization]
     )
-    func badCredentialsAreRefusedWithoutBeingShown(_ authorization: Authorization) {
+    func invalidCredentialsAreRejectedAndRedacted(_ authorization: Authorization) {
         let error = #expect(throws: InvalidValue.self) { try authorization.validated() }
 
         #expect(error?.kind == .headerValue)
@@ -44,7 +44,7 @@ import Testing
         Authorization.bearer("hush"), .basic(username: "hush", password: "hush"), Authorization("hush"),
         Authorization("Digest a=hush"),
     ])
-    func noDescriptionShowsTheSecret(_ authorization: Authorization) {
+    func descriptionsRedactSecret(_ authorization: Authorization) {
         var dumped = ""
         dump(authorization, to: &dumped)
 
@@ -55,7 +55,7 @@ import Testing
         #expect(texts.allSatisfy { !$0.contains("hush") && !$0.contains("aHVzaD") && $0.contains("<redacted>") })
     }
 
-    @Test func credentialsAreTakenApart() throws {
+    @Test func parsesCredentials() throws {
         let basic = try #require(Authorization("basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==").basicCredentials)
         #expect(basic == ("Aladdin", "open sesame"))
         #expect(Authorization.basic(username: "a", password: "b:c").basicCredentials?.password == "b:c")

@@ -19,7 +19,7 @@ import Testing
             ([], ""),
         ] as [(CacheControl, String)]
     )
-    func directivesArePrintedAndRead(control: CacheControl, text: String) throws {
+    func directivesRoundTrip(control: CacheControl, text: String) throws {
         #expect(control.rawValue == text)
         #expect(CacheControl(parsing: text) == control)
         #expect(try control.validated() == control)
@@ -33,7 +33,7 @@ import Testing
             ("no-store foo", "no-store"), ("no-cache=\"open, no-store", "no-cache=\"\", no-store"),
         ] as [(String, String)]
     )
-    func carelessTextIsRead(text: String, printed: String) {
+    func malformedInputIsParsedLeniently(text: String, printed: String) {
         #expect(CacheControl(parsing: text).rawValue == printed)
     }
 
@@ -44,11 +44,11 @@ import Testing
             ("max-age=99999999999999999999999", .seconds(2_147_483_648)), ("max-age=٣", nil),
         ] as [(String, Duration?)]
     )
-    func durationsAreNumbersOfSeconds(text: String, duration: Duration?) {
+    func parsesDurationsInSeconds(text: String, duration: Duration?) {
         #expect(CacheControl(parsing: text).maxAge == duration)
     }
 
-    @Test func directivesAreFoundWithoutRegardToCase() {
+    @Test func directiveNamesAreCaseInsensitive() {
         let control = CacheControl(parsing: "No-Store, stale-while-revalidate=2, stale-if-error=3")
 
         #expect(control.contains("no-store") && !control.contains("no-cache"))
@@ -62,7 +62,7 @@ import Testing
         .init("a", "\0"),
         .init("no-cache", "a\n"), .init("a,b"),
     ])
-    func badDirectivesAreRefused(_ directive: CacheControl.Directive) {
+    func invalidDirectivesAreRejected(_ directive: CacheControl.Directive) {
         #expect(throws: InvalidValue.self) { try CacheControl([.noStore, directive]).validated() }
     }
 }

@@ -16,7 +16,7 @@ import Testing
             // RFC 8187, 3.2.3.
             ("attachment; filename*=UTF-8'en'%c2%a3%20rates", "attachment", "£ rates"),
             ("attachment; filename*=iso-8859-1'en'%A3%20rates", "attachment", "£ rates"),
-            // The order doesn't matter, and an unreadable name falls back to the other.
+            // The order doesn't matter, and the other parameter replaces an unreadable name.
             ("attachment; filename*=UTF-8''a; filename=b", "attachment", "a"),
             ("attachment; filename*=UTF-8''%; filename=b", "attachment", "b"),
             ("attachment; filename=b; filename*=UTF-8''%e2%82", "attachment", "b"),
@@ -43,7 +43,7 @@ import Testing
             ("attachment; filename=\"=?x-none?Q?a?=\"", "attachment", "=?x-none?Q?a?="),
             ("attachment; filename=\"=?utf-8?q?=E6=8A=A5_1.pdf?=\"", "attachment", "报 1.pdf"),
             ("attachment; filename=\"=?iso-8859-1?Q?caf=E9?= =?us-ascii?Q?.txt?=\"", "attachment", "café.txt"),
-            // Decoded once, and only if that can be read.
+            // Percent-encoding is decoded once, and only if it is valid.
             ("attachment; filename=\"a%2541\"", "attachment", "a%41"),
             ("attachment; filename=\"=?utf-8?q?100%25?=\"", "attachment", "100%25"),
             ("attachment; filename=\"100%.txt\"", "attachment", "100%.txt"),
@@ -52,18 +52,19 @@ import Testing
             ("attachment; filename=\"=?utf-8?X?a?=\"", "attachment", "=?utf-8?X?a?="),
             ("attachment; filename=\"..%2F..%2Fetc%00\"", "attachment", "../../etc\0"),
             ("attachment; filename='a'", "attachment", "'a'"), ("attachment; filename=\"\"", "attachment", ""),
-            // Hostile names are read unchanged, as data.
+            // Malicious names are kept unchanged, as data.
             ("attachment; filename=\"../../etc/passwd\"", "attachment", "../../etc/passwd"),
             ("attachment; filename*=UTF-8''..%2F%00%0d%0ax", "attachment", "../\0\r\nx"),
         ] as [(String, String, String?)]
     )
-    func fieldsAreRead(text: String, type: String, fileName: String?) throws {
+    func parsesContentDisposition(text: String, type: String, fileName: String?) throws {
         let disposition = try #require(HTTPField.ContentDisposition(parsing: text))
 
         #expect(disposition.type == type && disposition.fileName == fileName)
     }
 
-    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func malformedIsInvalid(_ text: String) {
+    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"])
+    func malformedFieldIsInvalid(_ text: String) {
         #expect(HTTPField.ContentDisposition(parsing: text) == nil)
     }
 
@@ -82,7 +83,7 @@ import Testing
             ),
         ] as [(HTTPField.ContentDisposition, String)]
     )
-    func dispositionsArePrintedAndReadTheSame(disposition: HTTPField.ContentDisposition, text: String) throws {
+    func dispositionsRoundTrip(disposition: HTTPField.ContentDisposition, text: String) throws {
         #expect(disposition.rawValue == text)
         #expect(HTTPField.ContentDisposition(parsing: text) == disposition)
         #expect(try disposition.validated() == disposition)
@@ -96,7 +97,7 @@ import Testing
             HTTPField.ContentDisposition("a", parameters: [.init("a", "\n")]), HTTPField.ContentDisposition(""),
         ] as [HTTPField.ContentDisposition]
     )
-    func badPiecesAreRefused(_ disposition: HTTPField.ContentDisposition) {
+    func invalidComponentsAreRejected(_ disposition: HTTPField.ContentDisposition) {
         #expect(throws: InvalidValue.self) { try disposition.validated() }
     }
 }

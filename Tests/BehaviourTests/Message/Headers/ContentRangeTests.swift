@@ -23,7 +23,7 @@ import Testing
             ),
         ] as [(String, HTTPField.ContentRange)]
     )
-    func rangesAreRead(text: String, range: HTTPField.ContentRange) {
+    func parsesContentRanges(text: String, range: HTTPField.ContentRange) {
         #expect(HTTPField.ContentRange(parsing: text) == range)
         #expect(HTTPField.ContentRange(parsing: range.rawValue) == range)
     }
@@ -39,7 +39,7 @@ import Testing
             "bytes +0-1/2", "bytes 0x0-1/2", "bytes ٠-١/٢", "bytes 0 - 1/2", "bytes 0-1/-2", "bytes\t0-1/2",
         ]
     )
-    func invalidRangeIsNotRead(_ text: String) {
+    func malformedRangeIsNotParsed(_ text: String) {
         #expect(HTTPField.ContentRange(parsing: text) == nil)
     }
 
@@ -49,11 +49,11 @@ import Testing
             HTTPField.ContentRange(unsatisfiedOf: -1),
         ]
     )
-    func badRangesAreRefused(_ range: HTTPField.ContentRange) {
+    func invalidRangesAreRejected(_ range: HTTPField.ContentRange) {
         #expect(throws: InvalidValue.self) { try range.validated() }
     }
 
-    @Test func fieldsAreMade() {
+    @Test func createsRangeFields() {
         #expect(
             HTTPField(.contentRange, HTTPField.ContentRange(0...1, of: 2)).description == "Content-Range: bytes 0-1/2"
         )

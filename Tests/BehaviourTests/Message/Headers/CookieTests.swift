@@ -13,7 +13,7 @@ import Testing
             ("a=b=c;d=;e", ["a=b=c", "d="]), (" a = \"x\" ;; =y", ["a=\"x\""]), ("", []),
         ] as [(String, [String])]
     )
-    func theFieldIsAList(text: String, cookies: [String]) {
+    func parsesCookieHeaderAsList(text: String, cookies: [String]) {
         #expect(Cookie.list(parsing: text).map(\.rawValue) == cookies)
     }
 
@@ -24,11 +24,11 @@ import Testing
             Cookie("a", "\0"), Cookie("a", " x"), Cookie("a\r\n", "x"), Cookie("ä", "x"),
         ]
     )
-    func badPiecesAreRefused(_ cookie: Cookie) {
+    func invalidNamesAndValuesAreRejected(_ cookie: Cookie) {
         #expect(throws: InvalidValue.self) { try cookie.validated() }
     }
 
-    @Test func aListIsJoinedWithSemicolons() {
+    @Test func cookiesAreJoinedWithSemicolons() {
         #expect(HTTPField.cookie(Cookie("a", "1"), Cookie("b", "x y")).value == "a=1; b=x y")
         #expect("\(Cookie("a", "hush"))" == "a=<redacted>" && "\(SetCookie("a", "hush"))" == "a=<redacted>")
     }
@@ -54,7 +54,7 @@ import Testing
             ("a=b; Domain=..x", "a=b; Domain=..x"), ("a=b; Domain= .  x", "a=b; Domain=.  x"),
         ] as [(String, String)]
     )
-    func fieldsOfServersAreRead(text: String, printed: String) throws {
+    func parsesSetCookieFields(text: String, printed: String) throws {
         let cookie = try #require(SetCookie(parsing: text))
 
         #expect(cookie.rawValue == printed)
@@ -72,7 +72,7 @@ import Testing
         #expect(SetCookie(parsing: text) == nil)
     }
 
-    @Test func aCookieWithoutANameIsSentAsItsValue() throws {
+    @Test func namelessCookieIsSentAsItsValue() throws {
         let cookie = try #require(SetCookie(parsing: "foo; Secure")?.cookie)
 
         #expect(cookie == Cookie("", "foo") && HTTPHeaders([.cookie(cookie)])[.cookie] == "foo")
@@ -81,7 +81,7 @@ import Testing
         #expect(jar.cookies(for: home).map(\.rawValue) == ["foo", "a=b"])
     }
 
-    @Test func longAttributesAreIgnored() throws {
+    @Test func overlongAttributesAreIgnored() throws {
         let longest = "/" + String(repeating: "x", count: 1023)
         #expect(SetCookie(parsing: "a=b; Path=\(longest)")?.path == longest)
         let path = "/" + String(repeating: "x", count: 1024)
@@ -105,11 +105,11 @@ import Testing
             ("99 Jun 99999 10:18:14", nil), ("9 Jun 2021 10:18", nil), ("123 Jun 21 10:18:14", nil),
         ] as [(String, String?)]
     )
-    func datesAreReadInAnyOrder(text: String, date: String?) {
+    func parsesDateComponentsInAnyOrder(text: String, date: String?) {
         #expect(SetCookie(parsing: "a=b; Expires=\(text)")?.expires?.rawValue == date)
     }
 
-    @Test func theAgeComesBeforeTheDate() {
+    @Test func maxAgeOverridesExpires() {
         let now = Date(timeIntervalSince1970: 1000)
         var cookie = SetCookie("a", "b")
         #expect(cookie.expirationDate(receivedAt: now) == nil)
@@ -122,7 +122,7 @@ import Testing
         #expect(cookie.expirationDate(receivedAt: now) == .distantPast)
     }
 
-    @Test func badAttributesAreRefused() {
+    @Test func invalidAttributesAreRejected() {
         for change in [\SetCookie.domain, \.path] {
             for text in ["x; Secure", "x\r\nX-Evil: 1", "\0"] {
                 var cookie = SetCookie("a", "b")

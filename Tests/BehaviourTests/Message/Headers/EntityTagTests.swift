@@ -16,7 +16,7 @@ import Testing
             ("*", nil), ("", nil), ("\"", nil), ("\"a\"b\"", nil), ("\"a b\"", nil), ("\"a\n\"", nil), ("W/", nil),
         ] as [(String, HTTPField.EntityTag?)]
     )
-    func tagsAreRead(text: String, tag: HTTPField.EntityTag?) {
+    func parsesEntityTags(text: String, tag: HTTPField.EntityTag?) {
         #expect(HTTPField.EntityTag(parsing: text) == tag)
         #expect(tag.map { HTTPField.EntityTag(parsing: $0.rawValue) == $0 } != false)
     }
@@ -30,11 +30,16 @@ import Testing
             (HTTPField.EntityTag("1"), HTTPField.EntityTag("1"), true, true),
         ] as [(HTTPField.EntityTag, HTTPField.EntityTag, Bool, Bool)]
     )
-    func tagsAreComparedInTwoWays(one: HTTPField.EntityTag, other: HTTPField.EntityTag, isStrong: Bool, isWeak: Bool) {
+    func comparesTagsStronglyAndWeakly(
+        one: HTTPField.EntityTag,
+        other: HTTPField.EntityTag,
+        isStrong: Bool,
+        isWeak: Bool
+    ) {
         #expect(one.matchesStrongly(other) == isStrong && one.isWeaklyEqual(to: other) == isWeak)
     }
 
-    @Test func listsAreRead() {
+    @Test func parsesEntityTagLists() {
         let text = "\"xyzzy\", W/\"r2d2,xxxx\",, nonsense!\"\" ,\"c3piozzzz\""
 
         #expect(
@@ -45,7 +50,7 @@ import Testing
         #expect(HTTPField.EntityTag.list(parsing: "*").isEmpty)
     }
 
-    @Test(arguments: ["a\"b", "a b", "a\r\nX-Evil: 1", "\0"]) func badTagsAreRefused(_ value: String) {
+    @Test(arguments: ["a\"b", "a b", "a\r\nX-Evil: 1", "\0"]) func invalidTagsAreRejected(_ value: String) {
         #expect(throws: InvalidValue.self) { try HTTPField.EntityTag(value).validated() }
     }
 }

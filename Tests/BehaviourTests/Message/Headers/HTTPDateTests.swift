@@ -17,7 +17,7 @@ import Testing
             " Sun, 06 Nov 1994 08:49:37 GMT ", "sun, 06 nov 1994 08:49:37 gmt", "Mon, 06 Nov 1994 08:49:37 UTC",
         ]
     )
-    func allThreeFormsAreRead(_ text: String) throws {
+    func parsesAllThreeDateFormats(_ text: String) throws {
         let date = try #require(HTTPDate(parsing: text, now: now))
 
         #expect(date.date == Date(timeIntervalSince1970: 784_111_777))
@@ -34,7 +34,7 @@ import Testing
             (1e300, "Fri, 31 Dec 9999 23:59:59 GMT"),
         ] as [(TimeInterval, String)]
     )
-    func anyTimeIsPrinted(seconds: TimeInterval, text: String) {
+    func formatsDates(seconds: TimeInterval, text: String) {
         #expect(HTTPDate(Date(timeIntervalSince1970: seconds)).rawValue == text)
     }
 
@@ -45,7 +45,7 @@ import Testing
             ("Friday, 01-Jan-26 00:00:00 GMT", 2026), ("Friday, 01-Jan-99 00:00:00 GMT", 1999),
         ] as [(String, Int)]
     )
-    func aYearOfTwoDigitsIsAtMostFiftyYearsAhead(text: String, year: Int) throws {
+    func twoDigitYearIsAtMostFiftyYearsAhead(text: String, year: Int) throws {
         let date = try #require(HTTPDate(parsing: text, now: now))
 
         #expect(date.rawValue.contains(" \(year) "))
@@ -63,11 +63,11 @@ import Testing
             "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun, ０６ Nov 1994 08:49:37 GMT",
         ]
     )
-    func otherTextIsInvalid(_ text: String) {
+    func malformedDateIsInvalid(_ text: String) {
         #expect(HTTPDate(parsing: text, now: now) == nil)
     }
 
-    @Test func aLeapSecondIsTheNextMinute() throws {
+    @Test func leapSecondRollsOverToNextMinute() throws {
         #expect(HTTPDate(parsing: "Sat, 31 Dec 2016 23:59:60 GMT")?.rawValue == "Sun, 01 Jan 2017 00:00:00 GMT")
         #expect(HTTPDate(parsing: "Fri, 31 Dec 9999 23:59:60 GMT")?.rawValue == "Fri, 31 Dec 9999 23:59:59 GMT")
     }

@@ -13,17 +13,17 @@ import Testing
             (.apiKey, "X-API-Key"),
         ] as [(HTTPField.Name, String)]
     )
-    func namesAreSpelledAsRegistered(name: HTTPField.Name, text: String) {
+    func standardNamesUseRegisteredSpelling(name: HTTPField.Name, text: String) {
         #expect(name.rawValue == text && text.isToken)
     }
 
-    @Test func namesAreOrderedWithoutRegardToCase() {
+    @Test func nameOrderIsCaseInsensitive() {
         let names: [HTTPField.Name] = ["b", "A", "c", "B-x", "a-"]
 
         #expect(names.sorted().map(\.rawValue) == ["A", "a-", "b", "B-x", "c"])
     }
 
-    @Test func patternsMatchWithoutRegardToCase() {
+    @Test func patternMatchingIsCaseInsensitive() {
         switch HTTPField.Name("CONTENT-TYPE") {
         case .contentType: break
         default: Issue.record("isn't the same")

@@ -36,18 +36,18 @@ import Testing
             ("<a,b;c>; rel=next", ["next"]),
         ] as [(String, [String])]
     )
-    func relationsAreRead(text: String, relations: [String]) throws {
+    func parsesRelations(text: String, relations: [String]) throws {
         let links = links(text)
 
         #expect(links.map(\.relations) == [relations])
     }
 
     @Test(arguments: ["", " ", ",", "a; rel=next", "<a; rel=next", ">", ";<a>; rel=next", "\"<a>\"; rel=next"])
-    func nonsenseHasNoLinks(text: String) {
+    func malformedFieldHasNoLinks(text: String) {
         #expect(links(text).isEmpty)
     }
 
-    @Test func linksOfAllFieldsAreReadInTheirOrder() {
+    @Test func parsesLinksOfAllFieldsInOrder() {
         let links = links(#"<a>; rel=first, , <b>;rel="next"; title="b, <c>", <c>"#, "", "x", "<d>; rel=last,")
 
         #expect(links.map(\.target) == ["a", "b", "c", "d"])
@@ -66,7 +66,7 @@ import Testing
             ("ftp://h/a", nil), ("https://a b/", nil), ("/a\r\nX: y", nil), ("/a\u{0}", nil),
         ] as [(String, String?)]
     )
-    func targetsAreResolvedAgainstTheResponse(target: String, url: String?) throws {
+    func targetsAreResolvedAgainstResponseURL(target: String, url: String?) throws {
         let link = try #require(links("<\(target)>; rel=next").first)
 
         #expect(link.url?.absoluteString == url)
@@ -79,7 +79,7 @@ import Testing
             ("title*=KOI8-R''a; title*=UTF-8''b", "b"), ("rel=next", nil),
         ] as [(String, String?)]
     )
-    func theTitleWithACharacterSetComesFirst(parameters: String, title: String?) throws {
+    func extendedTitleTakesPrecedence(parameters: String, title: String?) throws {
         #expect(try #require(links("<a>; \(parameters)").first).title == title)
     }
 
@@ -90,12 +90,12 @@ import Testing
             ("<a>; rel=next; anchor=\"https://other.example/\"", false), ("<a>; rel=next; anchor=\"https://\"", false),
         ] as [(String, Bool)]
     )
-    func linksOfOtherResourcesDoNotCount(text: String, isOfResponse: Bool) {
+    func linksOfOtherResourcesAreIgnored(text: String, isOfResponse: Bool) {
         #expect(links(text).map(\.isOfResponse) == [isOfResponse])
         #expect((head(text).link("next") != nil) == isOfResponse)
     }
 
-    @Test func aHeadFindsALinkByItsRelationInWhateverCase() {
+    @Test func relationLookupIsCaseInsensitive() {
         let head = head("<?page=9>; rel=last", #"<?page=2>; rel="Next""#)
 
         #expect(head.link("NEXT")?.query() == "page=2")
@@ -103,7 +103,7 @@ import Testing
         #expect(head.links.map(\.description) == ["<?page=9>; rel=last", "<?page=2>; rel=Next"])
     }
 
-    @Test func aLinkShowsNoSecretUnlessItIsAskedForItsText() throws {
+    @Test func linkDescriptionRedactsSecrets() throws {
         let text = #"<https://a:hush@h/?page=2&token=hush>; rel=next; anchor="/?api_key=hush""#
         let link = try #require(HTTPField.Link.parse([text], of: Self.base).first)
         var dumped = ""
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aLinkWithoutABaseMayBeAbsolute() {
+    @Test func absoluteLinkNeedsNoBaseURL() {
         let links = HTTPField.Link.parse(["<https://h/a>; rel=next, <b>; rel=prev"])
 
         #expect(links.map { $0.url?.absoluteString } == ["https://h/a", nil])
@@ -125,7 +125,7 @@ import Testing
     /// A hundred times the text takes about a hundred times as long; a quadratic parser would take ten thousand times
     /// as long.
     @Test(arguments: ["<", "<>;", "<a>;\"", "<a>;rel=\"", ",", "<a>; rel=next, ", ";=", "\\\""])
-    func longNonsenseIsReadInLinearTime(piece: String) {
+    func malformedInputIsParsedInLinearTime(piece: String) {
         func time(_ count: Int) -> Duration {
             let text = String(repeating: piece, count: count)
             return ProcessorTime.shortest { _ = links(text) }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTestSupport
 import Testing
 
-/// Lists in which a quote is left open: a text that a server only quotes never becomes a member.
+/// Lists with an unterminated quote: text inside quotes never becomes a list member.
 @Suite(.bounded) struct OpenQuoteTests {
     @Test(arguments: [
         [#"<a>; title="x, <evil>; rel=next"#], [#"<a>; rel=next; title="x, <evil>; rel=next"#],
@@ -15,13 +15,13 @@ import Testing
         [#"<a>; title="x\", <evil>; rel=next"#], [#"<a>; x"y=z, <evil>; rel=next"#], [#"<a>; rel="next"#],
         [#"<a>; title="x, <b>; title="y, <evil>; rel=next"#], [#"", <evil>; rel=next"#],
     ])
-    func noPageIsReadFromTheRestOfAnOpenQuote(lines: [String]) {
+    func linkInsideUnterminatedQuoteIsIgnored(lines: [String]) {
         let links = HTTPField.Link.parse(lines)
 
         #expect(links.allSatisfy { $0.relations.isEmpty && $0.target != "evil" })
     }
 
-    @Test func linksBeforeAnOpenQuoteAndOfLaterLinesAreRead() {
+    @Test func linksOutsideUnterminatedQuoteAreParsed() {
         let lines = [#"<a>; rel=first; title="a, <x>", <b>; title="x, <evil>; rel=next"#, "<c>; rel=next"]
 
         #expect(HTTPField.Link.parse(lines).map(\.target) == ["a", "c"])
@@ -37,7 +37,7 @@ import Testing
             (#"Negotiate, Basic realm=x, "y"#, ["Negotiate", "Basic realm=x"]),
         ] as [(String, [String])]
     )
-    func noChallengeIsReadFromAnOpenQuote(text: String, challenges: [String]) {
+    func challengeInsideUnterminatedQuoteIsIgnored(text: String, challenges: [String]) {
         #expect(Authorization.Challenge.list(parsing: text).map(\.description) == challenges)
     }
 
@@ -47,7 +47,7 @@ import Testing
             (#""a\", "b""#, [#""a\""#, #""b""#]),
         ] as [(String, [String])]
     )
-    func noTagIsReadFromAnOpenQuote(text: String, tags: [String]) {
+    func entityTagInsideUnterminatedQuoteIsIgnored(text: String, tags: [String]) {
         #expect(HTTPField.EntityTag.list(parsing: text).map(\.rawValue) == tags)
     }
 
@@ -59,7 +59,7 @@ import Testing
             (#"a="b" c", private, d"#, #"a="", private"#), (#"max-age=9, a="b, Max-Age=5"#, #"a="", max-age=0"#),
         ] as [(String, String)]
     )
-    func aDirectiveWithABadArgumentKeepsItsName(text: String, printed: String) {
+    func directiveWithInvalidArgumentKeepsName(text: String, printed: String) {
         #expect(CacheControl(parsing: text).rawValue == printed)
     }
 }

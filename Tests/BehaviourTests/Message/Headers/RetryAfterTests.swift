@@ -21,7 +21,7 @@ import Testing
             ("Fri, 31 Dec 9999 23:59:59 GMT", .seconds(1_000_000_000)),
         ] as [(String, Duration)]
     )
-    func bothFormsAreWaits(text: String, delay: Duration) {
+    func parsesSecondsAndDates(text: String, delay: Duration) {
         #expect(Duration(retryAfter: text, now: now) == delay)
     }
 
@@ -29,11 +29,11 @@ import Testing
         "", "-1", "+1", "1.", ".5", "1.5.2", "1,5", "-1.5", "1.5e3", "1 2", "0x10", "1e3", "soon", "٣", "12\r\n",
         "Sun, 99 Nov 1994 08:49:47 GMT",
     ])
-    func otherTextIsInvalid(_ text: String) {
+    func malformedDelayIsInvalid(_ text: String) {
         #expect(Duration(retryAfter: text, now: now) == nil)
     }
 
-    /// OpenAI and Azure send milliseconds beside whole seconds.
+    /// OpenAI and Azure send milliseconds in addition to whole seconds.
     @Test(
         arguments: [
             (["Retry-After-Ms": "250", "Retry-After": "1"], .milliseconds(250)),
@@ -43,13 +43,13 @@ import Testing
             (["retry-after-ms": "-1"], nil), (["Retry-After": "1.5"], .milliseconds(1500)),
         ] as [(HTTPHeaders, Duration?)]
     )
-    func aServerAsksForMilliseconds(headers: HTTPHeaders, delay: Duration?) {
+    func parsesRetryAfterMilliseconds(headers: HTTPHeaders, delay: Duration?) {
         let head = HTTPResponseHead(status: .tooManyRequests, headers: headers)
 
         #expect(RequestError(.unacceptableStatus, phase: .validating, response: head).retryAfter(from: now) == delay)
     }
 
-    @Test func noPresentMakesItTrap() {
+    @Test func extremeDatesDoNotTrap() {
         for seconds in [TimeInterval.infinity, -.infinity, .nan, 1e300, -1e300] {
             let present = Date(timeIntervalSince1970: seconds)
             let delay = Duration(retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT", now: present) ?? .seconds(-1)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func aFormOfEveryKindOfPart() throws {
+    @Test func formEncodesAllKindsOfParts() throws {
         let file = try TemporaryFile(Data("file".utf8), name: "a b.txt")
         let body = HTTPBody.multipart(boundary: "b") { form in
             form.add("text", for: "t")
@@ -56,11 +56,11 @@ import Testing
         #expect((body.source as? MultipartForm)?.parts.count == 7)
     }
 
-    @Test func anEmptyFormHasItsEnd() throws {
+    @Test func emptyFormHasClosingBoundary() throws {
         #expect(try HTTPBody.multipart(MultipartForm(boundary: "b")).text() == "--b--\r\n")
     }
 
-    @Test func aPreambleStandsBeforeTheFirstPart() throws {
+    @Test func preamblePrecedesFirstPart() throws {
         var form = MultipartForm(boundary: "b")
         form.preamble = "Not for you."
         #expect(try HTTPBody.multipart(form).text() == "Not for you.\r\n--b--\r\n")
@@ -71,7 +71,7 @@ import Testing
         #expect(text == "Not for you.\r\n--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--b--\r\n")
     }
 
-    @Test func otherTypesNeedNoNamesAndMayBeNested() throws {
+    @Test func otherMultipartTypesCanBeNestedWithoutNames() throws {
         var inner = MultipartForm(boundary: "in", type: .multipartMixed)
         inner.append(.init(.text("a"), headers: ["Content-ID": "<1>"]))
         inner.append(.init(.data(Data("b".utf8), type: nil), fileName: "b"))
@@ -102,7 +102,7 @@ import Testing
         #expect(try body.text() == expected.replacingOccurrences(of: "\n", with: "\r\n"))
     }
 
-    // WHATWG HTML, 4.10.21.8: line breaks and quotes are escaped, and nothing else is.
+    // WHATWG HTML, 4.10.21.8: only line breaks and quotes are escaped.
     @Test(arguments: [
         ("a\"b", "a%22b"), ("a\r\nX-Evil: 1", "a%0D%0AX-Evil: 1"), ("\r", "%0D"), ("\n", "%0A"), ("", ""),
         ("a\\b", "a\\b"), ("a%22b", "a%22b"), ("grün 🥞", "grün 🥞"), ("a;b=c", "a;b=c"), ("a\tb", "a\tb"),
@@ -113,12 +113,12 @@ import Testing
         #expect(text.contains("\r\nContent-Disposition: form-data; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\n"))
     }
 
-    @Test(arguments: ["a\0b", "\u{1}", "\u{7F}", "\u{1B}[1m"]) func otherControlCharactersAreRefused(_ text: String) {
+    @Test(arguments: ["a\0b", "\u{1}", "\u{7F}", "\u{1B}[1m"]) func controlCharactersAreRejected(_ text: String) {
         #expect(failure { $0.add("", for: text) }?.kind == .partName)
         #expect(failure { $0.add(.text(""), for: "a", fileName: text) }?.kind == .fileName)
     }
 
-    @Test func headersOfAPartStayInTheirPlace() {
+    @Test func invalidPartHeadersAreRejected() {
         for value in ["a\r\nX-Evil: 1", "a\nb", "a\0", "\r\n--b--"] {
             #expect(failure { $0.add("", for: "a", headers: ["X-A": value]) }?.kind == .headerValue)
             #expect(failure { $0.add(.data(Data()), for: "a", headers: [.contentType: value]) }?.kind == .headerValue)
@@ -131,7 +131,7 @@ import Testing
         #expect(failure { $0.append(.init(.text("a"))) }?.kind == .partName)
     }
 
-    @Test func typesThatAreNotMultipartAreRefused() {
+    @Test func nonMultipartTypesAreRejected() {
         for type in [MediaType.json, "multipart/*", "multipart", "multipart/x\r\ny"] {
             #expect(failure(.multipart(MultipartForm(type: type)))?.kind == .mediaType)
         }
@@ -144,11 +144,11 @@ import Testing
         ("a ", false), (String(repeating: "x", count: 71), false), ("a\r\n", false), ("a\"b", false), ("ä", false),
         ("a;b", false), ("a\0", false),
     ])
-    func aBoundaryIsMadeOfCertainCharacters(boundary: String, isFine: Bool) {
+    func boundaryIsValidated(boundary: String, isFine: Bool) {
         #expect(failure(.multipart(MultipartForm(boundary: boundary)))?.kind == (isFine ? nil : .boundary))
     }
 
-    @Test func theBoundaryIsRandomAndStaysWithTheForm() throws {
+    @Test func boundaryIsRandomButStablePerForm() throws {
         let boundaries = (0..<100).map { _ in MultipartForm().boundary }
         #expect(Set(boundaries).count == 100)
         let letters = Set("0123456789abcdef-")
@@ -166,12 +166,12 @@ import Testing
         #expect(try body.text().hasPrefix("--\(boundary)\r\n"))
     }
 
-    @Test func typedFieldOfAPartThatCannotBeSentIsRefused() {
+    @Test func invalidTypedPartFieldIsRejected() {
         #expect(failure { $0.add("v", for: "a", headers: [.contentType("nonsense")]) }?.kind == .mediaType)
         #expect(failure { $0.add("v", for: "a", headers: [.contentType(.html)]) } == nil)
     }
 
-    @Test func anythingButAFileThatCanBeReadIsRefused() throws {
+    @Test func unreadableFileIsRejected() throws {
         let folder = FileManager.default.temporaryDirectory
         for url in [
             folder.appendingPathComponent("nowhere"), folder, try #require(URL(string: "https://example.com/a")),
@@ -180,12 +180,12 @@ import Testing
         }
     }
 
-    @Test func aPartThatCannotBeEncodedIsTheErrorOfTheForm() {
+    @Test func unencodablePartFailsForm() {
         let body = HTTPBody.multipart { $0.add(.json(Double.nan), for: "a") }
         #expect(throws: EncodingError.self) { try body.resolved() }
     }
 
-    @Test func aFormCanBeSentAgainIfItsPartsCan() throws {
+    @Test func formIsReplayableIfItsPartsAre() throws {
         let once = HTTPBody.multipart { $0.add(.stream(HTTPBody.Stream(InputStream(data: Data("x".utf8)))), for: "a") }
 
         #expect(!once.isReplayable)
@@ -194,7 +194,7 @@ import Testing
         #expect(throws: HTTPBody.Stream.AlreadyRead.self) { try once.text() }
     }
 
-    @Test func theLengthIsKnownIfThoseOfThePartsAre() throws {
+    @Test func formLengthIsKnownIfPartLengthsAre() throws {
         func length(_ lengths: Int64?...) throws -> Int64? {
             try HTTPBody.multipart(boundary: "b") { form in
                 for length in lengths {

@@ -37,7 +37,7 @@ import Testing
 
     private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-    @Test(arguments: [1, 2, 7, 64, 4096, 100_000, 10_000_000]) func aReaderOfAnyBufferGetsTheSame(size: Int) throws {
+    @Test(arguments: [1, 2, 7, 64, 4096, 100_000, 10_000_000]) func bufferSizeDoesNotAffectContent(size: Int) throws {
         let content = size < 64 ? Self.content.prefix(3000) : Self.content
         let file = try TemporaryFile(content)
         let body = HTTPBody.multipart(boundary: "b") { form in
@@ -61,7 +61,7 @@ import Testing
         #expect(data == expected)
     }
 
-    @Test func aLargePartTakesNoMoreMemoryThanABuffer() throws {
+    @Test func largePartIsReadInBoundedChunks() throws {
         let sizes = Recorder<Int>()
         let count = Scale.pick(2 << 20, whole: 64 << 20)
         let body = HTTPBody.multipart { form in
@@ -77,12 +77,12 @@ import Testing
 
         #expect(try Int64(total) == body.resolved().length)
         #expect(sizes.elements.max() == 64 << 10)
-        // Already closed at its end.
+        // The stream of the part is closed as soon as it ends.
         #expect(sizes.elements.last == -1)
         #expect(stream.streamStatus == .atEnd && !stream.hasBytesAvailable)
     }
 
-    @Test func aSparseFileStreamsWhole() throws {
+    @Test func largeSparseFileIsStreamedCompletely() throws {
         let file = try TemporaryFile(Data())
         let handle = try FileHandle(forWritingTo: file.url)
         try handle.truncate(atOffset: Scale.pick(2 << 20, whole: 64 << 20))
@@ -99,8 +99,7 @@ import Testing
         #expect(try total == body.resolved().length)
     }
 
-    @Test(arguments: ["short", "a longer content than before"]) func aFileThatChangesIsAnError(_ content: String) throws
-    {
+    @Test(arguments: ["short", "a longer content than before"]) func changedFileFails(_ content: String) throws {
         let file = try TemporaryFile(Data("as announced".utf8), name: "changes.txt")
         let body = HTTPBody.multipart { $0.add(.file(file.url), for: "a") }
         let stream = try stream(body)
@@ -118,7 +117,7 @@ import Testing
             (4, "hello", false), (0, "h", false), (1, "", false),
         ] as [(Int64?, String, Bool)]
     )
-    func streamedPartHasItsAnnouncedLengthOrIsAnError(length: Int64?, content: String, isSent: Bool) throws {
+    func streamedPartMustMatchDeclaredLength(length: Int64?, content: String, isSent: Bool) throws {
         let body = HTTPBody.multipart(boundary: "b") { form in
             form.add(.stream(HTTPBody.Stream(length: length) { InputStream(data: Data(content.utf8)) }), for: "s")
             form.add("after", for: "a")
@@ -130,7 +129,7 @@ import Testing
         #expect((text?.hasSuffix("after\r\n--b--\r\n") == true) == isSent)
     }
 
-    @Test func aFileThatHasGoneIsAnError() throws {
+    @Test func missingFileFails() throws {
         let file = try TemporaryFile(Data("as announced".utf8))
         let stream = try stream(.multipart { $0.add(.file(file.url), for: "a") })
         try FileManager.default.removeItem(at: file.url)
@@ -138,7 +137,7 @@ import Testing
         #expect(throws: (any Error).self) { try stream.readAll() }
     }
 
-    @Test func partThatCannotBeOpenedIsAnErrorOfTheStream() throws {
+    @Test func unopenablePartFailsStream() throws {
         let body = HTTPBody.multipart {
             $0.add(.stream(HTTPBody.Stream { throw CocoaError(.fileNoSuchFile) }), for: "a")
         }
@@ -153,7 +152,7 @@ import Testing
         #expect(stream.read(&buffer, maxLength: 1000) == -1)
     }
 
-    @Test func aStreamIsReadBetweenOpenAndClose() throws {
+    @Test func streamIsReadableOnlyWhileOpen() throws {
         let stream = try stream(
             .multipart { $0.add(.stream(HTTPBody.Stream { InputStream(data: Data("x".utf8)) }), for: "a") }
         )
@@ -168,7 +167,7 @@ import Testing
         #expect(stream.streamStatus == .closed && stream.read(&buffer, maxLength: 10) == -1)
     }
 
-    @Test func availableBytesDoNotWaitForASlowStream() throws {
+    @Test func availableBytesAreReturnedImmediately() throws {
         let sizes = Recorder<Int>()
         let stream = try stream(
             .multipart(boundary: "b") { $0.add(.stream(HTTPBody.Stream { Zeros(5, sizes) }, type: nil), for: "a") }
@@ -183,7 +182,7 @@ import Testing
         #expect(sizes.count == 0)
     }
 
-    @Test func aThousandPartsKeepTheirOrder() throws {
+    @Test func manyPartsKeepTheirOrder() throws {
         let file = try TemporaryFile(Data("f".utf8))
         let body = HTTPBody.multipart(boundary: "b") { form in
             for index in 0..<1000 {

@@ -30,7 +30,7 @@ import Testing
             .joined(separator: "&")
     }
 
-    @Test func valuesAreWrittenInTheOrderOfTheirDeclaration() throws {
+    @Test func propertiesAreEncodedInDeclarationOrder() throws {
         #expect(
             try text(Search())
                 == "searchText=Michael Bublé&tags[]=a&tags[]=b&isOpen=true&page[number]=2&order=newest"
@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func dictionaryOfAnythingIsSorted() throws {
+    @Test func dictionaryOfAnyValuesIsSorted() throws {
         let query = try QueryEncoder().encode(
             [
                 "b": ["x", 1, true, nil, ["k": "v"]],
@@ -60,7 +60,7 @@ import Testing
         )
     }
 
-    @Test func setsOfAnythingAreSorted() throws {
+    @Test func setsOfAnyValuesAreSorted() throws {
         let query = try QueryEncoder().encode(
             [
                 "a": Set<AnyHashable>(["d", "b", 1, "c", true]), "b": NSSet(array: ["z", "y", "x"]),
@@ -75,11 +75,11 @@ import Testing
         )
     }
 
-    @Test func elementsOfArraysAreNeverLost() throws {
+    @Test func arraysKeepDuplicateElements() throws {
         #expect(try QueryEncoder().encode(["t": ["a", "b", "a"]]).percentEncoded == "t%5B%5D=a&t%5B%5D=b&t%5B%5D=a")
     }
 
-    @Test func objectsOfJSONAreWrittenAsWhatTheyAre() throws {
+    @Test func jsonObjectsKeepTheirTypes() throws {
         let json = try JSONSerialization.jsonObject(
             with: Data(#"{"a":[1,0,true,false,1.5,"1",null],"b":{"c":-7}}"#.utf8)
         )
@@ -90,7 +90,7 @@ import Testing
         #expect(query["b[c]"] == "-7")
     }
 
-    @Test func arraysAreNamedAsWanted() throws {
+    @Test func arrayStrategyIsApplied() throws {
         let value = ["t": [["x"], ["y", "z"]]]
 
         #expect(try text(value) == "t[][]=x&t[][]=y&t[][]=z")
@@ -100,7 +100,7 @@ import Testing
         #expect(try text(["t": [String]()]) == "")
     }
 
-    @Test func boolsAreWrittenAsWanted() throws {
+    @Test func boolStrategyIsApplied() throws {
         #expect(try text(["a": true, "b": false]) == "a=true&b=false")
         #expect(try text(["a": true, "b": false]) { $0.bools = .numeric } == "a=1&b=0")
     }
@@ -117,11 +117,11 @@ import Testing
             (-62_162_035_200, "0000-03-01T00:00:00Z"),
         ] as [(TimeInterval, String)]
     )
-    func datesAreISO8601(time: TimeInterval, expected: String) throws {
+    func datesDefaultToISO8601(time: TimeInterval, expected: String) throws {
         #expect(try text(["d": Date(timeIntervalSince1970: time)]) == "d=\(expected)")
     }
 
-    @Test func daysOfFourCenturiesAreThoseOfTheCalendar() throws {
+    @Test func iso8601DatesMatchFoundation() throws {
         let style = Date.ISO8601FormatStyle()
         for day in stride(from: -40_000, to: 106_097, by: Scale.pick(487, whole: 97)) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 3723)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func datesAreWrittenAsWanted() throws {
+    @Test func dateStrategyIsApplied() throws {
         let value = ["d": Date(timeIntervalSince1970: 1000.25)]
 
         #expect(try text(value) { $0.dates = .secondsSince1970 } == "d=1000.25")
@@ -140,12 +140,12 @@ import Testing
     }
 
     @Test(arguments: [1e300, -1e300, .infinity, .nan, 253_402_300_800, -62_167_219_201] as [TimeInterval])
-    func datesBeyondTheCalendarAreErrors(_ time: TimeInterval) {
+    func outOfRangeDatesFail(_ time: TimeInterval) {
         #expect(throws: InvalidValue.self) { try text(["d": Date(timeIntervalSince1970: time)]) }
         #expect((try? text(["d": Date(timeIntervalSince1970: time)]) { $0.dates = .millisecondsSince1970 }) != "d=")
     }
 
-    @Test func dataIsWrittenAsWanted() throws {
+    @Test func dataStrategyIsApplied() throws {
         let value = ["d": Data([251, 255])]
 
         #expect(try text(value) == "d=+/8=")
@@ -162,7 +162,7 @@ import Testing
         ("already_snake", "already_snake", "already_snake"),
         ("größeÄußern", "größe_äußern", "größe-äußern"),
     ])
-    func keysAreSpelledAsWanted(key: String, snake: String, kebab: String) throws {
+    func keyStrategyIsApplied(key: String, snake: String, kebab: String) throws {
         let value = [key: 1]
 
         #expect(try text(value) == "\(key)=1")
@@ -171,7 +171,7 @@ import Testing
         #expect(try text(value) { $0.keys = .custom { "<\($0)>" } } == "<\(key)>=1")
     }
 
-    @Test func setsOfListsAndObjectsAreAlwaysInTheSameOrder() throws {
+    @Test func setsOfContainersHaveStableOrder() throws {
         struct Pair: Encodable, Hashable { let a: Int, b: Int }
         let lists = Set((0..<9).map { ["x", "\($0)"] })
         let pairs = Set((0..<9).map { Pair(a: 1, b: $0) })
@@ -180,7 +180,7 @@ import Testing
         #expect(try text(["s": pairs]) == (0..<9).map { "s[][a]=1&s[][b]=\($0)" }.joined(separator: "&"))
     }
 
-    @Test func keyPathsArePutTogetherAsWanted() throws {
+    @Test func keyPathStrategyIsApplied() throws {
         let value = ["outerKey": ["innerKey": ["x": [1]]]]
 
         #expect(try text(value) == "outerKey[innerKey][x][]=1")
@@ -189,7 +189,7 @@ import Testing
         #expect(try text(value) { $0.keys = .snakeCase } == "outer_key[inner_key][x][]=1")
     }
 
-    @Test func nilIsWrittenAsWanted() throws {
+    @Test func nilStrategyIsApplied() throws {
         let value = Page(number: 1, pageSize: nil)
 
         #expect(try text(value) == "number=1")
@@ -199,7 +199,7 @@ import Testing
         #expect(try text(["a": [1, nil, 3]]) { $0.nils = .null } == "a[]=1&a[]=null&a[]=3")
     }
 
-    @Test func everyTypeOfNumberIsWrittenAndMissing() throws {
+    @Test func encodesOptionalNumbersOfAllTypes() throws {
         struct Numbers: Encodable {
             var a: Int8? = -1, b: Int16? = 2, c: Int32? = 3, d: Int64? = .min, e: UInt? = 5, f: UInt8? = 6
             var g: UInt16? = 7, h: UInt32? = 8, i: UInt64? = .max, j: Float? = 0.5, k: Double? = 1e21, l: Bool? = true,
@@ -234,19 +234,19 @@ import Testing
         #expect(try text(none) == "")
     }
 
-    @Test(arguments: [Double.infinity, -.infinity, .nan]) func nonFiniteNumbersAreErrors(_ number: Double) throws {
+    @Test(arguments: [Double.infinity, -.infinity, .nan]) func nonFiniteNumbersFail(_ number: Double) throws {
         #expect(throws: InvalidValue.self) { try text(["a": ["b": number]]) }
         #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": number as Any]) }
     }
 
-    /// Even a number that could be taken for a bool: 0, 1, or one of a single byte.
+    /// Includes numbers that could be mistaken for a bool: 0, 1 and single-byte numbers.
     @Test(
         arguments: [
             (0, "0"), (1, "1"), (5, "5"), (1.5, "1.5"), (true, "true"), (false, "false"), (Int8(1), "1"),
             (Int8(5), "5"), (UInt8(1), "1"),
         ] as [(any Sendable, String)]
     )
-    func objectOfANumberIsWrittenAsTheNumber(_ number: any Sendable, _ expected: String) throws {
+    func nsNumberIsEncodedAsItsValue(_ number: any Sendable, _ expected: String) throws {
         let object =
             switch number {
             case let value as Bool: NSNumber(value: value)
@@ -265,7 +265,7 @@ import Testing
         #expect(try encoder.encode(["a": NSArray(array: [object])]).percentEncoded == "a%5B%5D=\(expected)")
     }
 
-    @Test func numericBoolsAndPlusesAreWrittenAsPHPReadsThem() throws {
+    @Test func numericBoolsAndPlusesFollowPHP() throws {
         var encoder = QueryEncoder()
         (encoder.bools, encoder.spaces) = (.numeric, .plus)
         let query = try encoder.encode(Search(searchText: "a b+c"))
@@ -276,7 +276,7 @@ import Testing
         )
     }
 
-    @Test func valueWithoutNamesIsAnError() {
+    @Test func topLevelValueWithoutKeysFails() {
         #expect(throws: InvalidValue.self) { try text(1) }
         #expect(throws: InvalidValue.self) { try text("a") }
         #expect(throws: InvalidValue.self) { try text([1, 2]) }
@@ -284,21 +284,21 @@ import Testing
         #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": { 1 }]) }
     }
 
-    @Test func errorsNameThePlace() {
+    @Test func errorNamesCodingPath() {
         let error = #expect(throws: InvalidValue.self) { try text(["outer": ["inner": [1, .nan]]]) }
 
         #expect(error?.kind == .query)
         #expect(error?.excerpt == "outer.inner.1")
     }
 
-    @Test func emptyStructIsAnEmptyQuery() throws {
+    @Test func emptyStructEncodesToEmptyQuery() throws {
         struct Nothing: Encodable {}
 
         #expect(try text(Nothing()) == "")
         #expect(try text(["a": Nothing()]) == "")
     }
 
-    @Test func dictionariesAndSetsInsideAreSorted() throws {
+    @Test func nestedDictionariesAndSetsAreSorted() throws {
         struct Value: Encodable {
             var map = Dictionary(uniqueKeysWithValues: "hgfedcba".map { (String($0), 1) })
             var set = Set("hgfedcba".map(String.init))
@@ -311,7 +311,7 @@ import Testing
         )
     }
 
-    @Test func containersOfEveryKindCanBeUsed() throws {
+    @Test func supportsAllEncodingContainers() throws {
         class Base: Encodable {
             enum Keys: CodingKey { case a, b }
             func encode(to encoder: any Encoder) throws {
@@ -340,7 +340,7 @@ import Testing
         #expect(try text(Derived()) == "a=2&b[]=x&b[][a]=true&b[][]=3&b[][]=4&super[number]=5")
     }
 
-    @Test func valueThatIsWrittenInTwoWaysIsAnError() {
+    @Test func mixingContainerKindsFails() {
         struct Odd: Encodable {
             enum Keys: CodingKey { case a }
             func encode(to encoder: any Encoder) throws {
@@ -353,7 +353,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try text(["a": Odd()]) }
     }
 
-    @Test func endlessValuesAreErrors() {
+    @Test func infinitelyNestedValuesFail() {
         struct Endless: Encodable {
             enum Kind { case keyed, unkeyed, single, nested }
             enum Keys: CodingKey { case a }
@@ -384,7 +384,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try QueryEncoder().encode(["a": deep]) }
     }
 
-    @Test func valuesMayBeAsDeepAsTheLimit() throws {
+    @Test func nestingUpToLimitIsEncoded() throws {
         var value: Any = 1
         for _ in 0..<120 { value = ["k": value] }
 
@@ -393,7 +393,7 @@ import Testing
         #expect(query.first?.name == "k" + String(repeating: "[k]", count: 120))
     }
 
-    @Test func hostileNamesAndValuesAreEscaped() throws {
+    @Test func reservedCharactersAreEscaped() throws {
         let query = try QueryEncoder().encode(["a&b=c#\r\n": ["]=x&y": "1&2=3#\0"]])
 
         #expect(query.percentEncoded == "a%26b%3Dc%23%0D%0A%5B%5D%3Dx%26y%5D=1%262%3D3%23%00")

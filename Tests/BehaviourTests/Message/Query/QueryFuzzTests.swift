@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct QueryFuzzTests {
     private static let pieces = ["a", "b=", "&", "=", "%", "%20", "%C3%A9", "%FF", "+", "?", "#", "é", "[]", ";", "/"]
 
-    @Test func printedQueryIsReadUnchanged() {
+    @Test func queryRoundTrips() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let items = (0..<Int.random(in: 0...3, using: &fuzz)).map { _ in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func anyTextIsReadAndPrintingThatIsStable() {
+    @Test func serializingParsedQueryIsStable() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz() {
             let text = fuzz.text(of: Self.pieces, upTo: 6)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func encodedQueryIsReadUnchanged() throws {
+    @Test func encodedQueryRoundTrips() throws {
         var fuzz = Fuzz()
         var encoder = QueryEncoder()
         encoder.arrays = .noBrackets

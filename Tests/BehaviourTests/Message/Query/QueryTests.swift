@@ -16,7 +16,7 @@ import Testing
         #expect(query.percentEncoded == "q=alex&flag&page=2&q=bob&missing&on=true&pi=3.5")
     }
 
-    @Test func arrayLiteralIsOfItems() {
+    @Test func arrayLiteralCreatesItems() {
         let query: Query = [Query.Item("a", value: 1), Query.Item("b"), Query.Item("a", value: "x")]
 
         #expect(query.map(\.name) == ["a", "b", "a"])
@@ -27,7 +27,7 @@ import Testing
         #expect(Query(["b": 2, "a": 1, "c": 3] as [String: Int]).percentEncoded == "a=1&b=2&c=3")
     }
 
-    @Test func itemsAreFoundAndChanged() {
+    @Test func itemsCanBeReadAndChanged() {
         var query: Query = ["a": 1, "b": nil, "a": 2]
 
         #expect(query["a"] == "1")
@@ -48,7 +48,7 @@ import Testing
         #expect(query.percentEncoded == "a=3&d&e")
     }
 
-    @Test func itemsCanBeOfATypeOfOnesOwn() {
+    @Test func customTypeCanBeQueryItem() {
         struct Page: Query.ItemConvertible {
             var queryItem: Query.Item { Query.Item("page", value: 2) }
         }
@@ -60,7 +60,7 @@ import Testing
         #expect(query.percentEncoded == "page=2&q=x")
     }
 
-    @Test func copiesDoNotShare() {
+    @Test func copiesAreIndependent() {
         let original: Query = ["a": 1]
         var copy = original
 
@@ -78,14 +78,14 @@ import Testing
         ("😀", "%F0%9F%98%80"), ("e\u{301}", "e%CC%81"),
     ]
 
-    @Test(arguments: encodings) func valuesAndNamesAreEscapedOnce(text: String, escaped: String) {
+    @Test(arguments: encodings) func namesAndValuesAreEscapedOnce(text: String, escaped: String) {
         let query = Query([Query.Item("n" + text, value: text)])
 
         #expect(query.percentEncoded == "n\(escaped)=\(escaped)")
         #expect(Query(percentEncoded: query.percentEncoded) == query)
     }
 
-    @Test func everyByteButTheUnreservedIsEscaped() {
+    @Test func reservedBytesAreEscaped() {
         let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".utf8)
         for byte in UInt8.min..<128 {
             let text = String(decoding: [byte], as: UTF8.self)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func spacesArePrintedAsWanted() {
+    @Test func spaceEncodingIsConfigurable() {
         var query: Query = ["a b": "c d+e"]
 
         #expect(query.percentEncoded(spaces: .plus) == "a+b=c+d%2Be")
@@ -102,7 +102,7 @@ import Testing
         #expect(query.percentEncoded == "a+b=c+d%2Be")
     }
 
-    @Test func spacesOfTheFirstItemsCount() {
+    @Test func firstItemsDetermineSpaceEncoding() {
         var (empty, full): (Query, Query) = ([], ["a": " "])
         let forms = Query([Query.Item("b", value: " ")], spaces: .plus)
 
@@ -113,7 +113,7 @@ import Testing
         #expect(full.percentEncoded == "a=%20&b=%20")
     }
 
-    @Test func emptyQueryPrintsNothing() {
+    @Test func emptyQuerySerializesToEmptyString() {
         #expect(Query().percentEncoded == "")
         #expect(Query([Query.Item("")]).percentEncoded == "")
         #expect(Query([Query.Item(""), Query.Item("a"), Query.Item("")]).percentEncoded == "a")
@@ -128,11 +128,11 @@ import Testing
         ("?a=/?", [("?a", "/?")]), ("a[]=1", [("a[]", "1")]), ("a=1;b=2", [("a", "1;b=2")]), ("a=%00", [("a", "\0")]),
     ]
 
-    @Test(arguments: texts) func anyTextIsRead(text: String, items: [(String, String?)]) {
+    @Test(arguments: texts) func parsesPercentEncodedQueries(text: String, items: [(String, String?)]) {
         #expect(Array(Query(percentEncoded: text)) == items.map { Query.Item($0.0, value: $0.1) })
     }
 
-    @Test func plusIsASpaceInForms() {
+    @Test func plusIsDecodedAsSpaceInForms() {
         #expect(Query(percentEncoded: "a+b=c+d%2B", spaces: .plus)["a b"] == "c d+")
     }
 
@@ -142,19 +142,19 @@ import Testing
         ("\r\n", "%0D%0A"),
         ("'()!", "%27%28%29%21"),
     ])
-    func formsAreWrittenAsTheWebDoes(text: String, escaped: String) {
+    func formEncodingFollowsURLStandard(text: String, escaped: String) {
         let query = Query([Query.Item("n", value: text)])
 
         #expect(String(decoding: query.formEncoded, as: UTF8.self) == "n=\(escaped)")
     }
 
-    @Test func formsLoseNoItem() {
+    @Test func formEncodingKeepsAllItems() {
         let query: Query = ["a": nil, "": nil, "b": ""]
 
         #expect(String(decoding: query.formEncoded, as: UTF8.self) == "a=&=&b=")
     }
 
-    @Test func itemsOfFoundationAreBridged() {
+    @Test func urlQueryItemsAreBridged() {
         let items = [
             URLQueryItem(name: "a", value: "1 +"), URLQueryItem(name: "b", value: nil),
             URLQueryItem(name: "a", value: ""),
@@ -163,7 +163,7 @@ import Testing
         #expect(Query(items).percentEncoded == "a=1%20%2B&b&a=")
     }
 
-    @Test func descriptionHasNoValue() {
+    @Test func descriptionOmitsValues() {
         #expect("\(["token": "secret", "flag": nil] as Query)" == "token=…&flag")
     }
 }

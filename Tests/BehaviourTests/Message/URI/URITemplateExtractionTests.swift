@@ -26,7 +26,7 @@ import Testing
         Row("/files/{name}", "/files/v1.2~b-c_d", ["name": "v1.2~b-c_d"]),
         Row("/files/{name}", "/files/a%20b%2Fc%C3%A9", ["name": "a b/cé"]), Row("/files/{name}", "/files/a:b", nil),
         Row("/{a}/{b}", "/x/y", ["a": "x", "b": "y"]), Row("/{x}-{y}", "/1-2", ["x": "1", "y": "2"]),
-        // A character that is special in one kind of expression is literal in another.
+        // Characters that are special in regular expressions are literal in templates.
         Row("/v1.0/{a}", "/v1x0/b", nil), Row("/(a*)/{b}", "/(a*)/c", ["b": "c"]), Row("/(a*)/{b}", "/aa/c", nil),
         Row("/a+b?{c}", "/a+b?d", ["c": "d"]), Row("/[x]/{y}", "/x/z", nil),
         // RFC 6570, 1.2, level 2 and 3, read backwards.
@@ -50,7 +50,7 @@ import Testing
         Row("{?x,y,z}", "", [:]),
         Row("{?x,y}", "?y=1&x=2", nil), Row("{?x}", "?x", nil), Row("{?x}", "&x=1", nil),
         Row("?fixed=yes{&x,y}", "?fixed=yes&y=1", ["y": "1"]), Row("?fixed=yes{&x,y}", "?fixed=yes", [:]),
-        // Several values would fit.
+        // Several values would match.
         Row("/{id}{+rest}", "/7/a/b", ["id": "7", "rest": "/a/b"]), Row("{a}{b}", "xy", ["a": "xy"]),
         Row("{name}.json", "a.b.json", ["name": "a.b"]), Row("{+a}/x{+b}", "/x/x/x", ["b": "/x/x"]),
         Row("{name}{.extension}", "a.tar.gz", ["name": "a", "extension": "tar.gz"]),
@@ -64,17 +64,17 @@ import Testing
         Row("/{+a}", "/100%25", ["a": "100%25"]), Row("/{+a}", "/%FF", nil), Row("/{a}b", "/%2Bb", ["a": "+"]),
         Row("/{a}2Fb", "/x%2Fb", nil),
         Row("{a}-{a}", "x-y-x-y", ["a": "x-y"]), Row("/{a}{b}/{a}", "/xy/x", ["a": "x", "b": "y"]),
-        // Lists, pairs and prefixes are texts, or match nothing.
+        // Lists, pairs and prefixes match as strings, or not at all.
         Row("{?fields}", "?fields=id,name", nil), Row("{?fields}", "?fields=id%2Cname", ["fields": "id,name"]),
         Row("{?tags*}", "?tags=a&tags=b", nil), Row("{?tags*}", "", nil), Row("{/path*}/x", "/a/b/x", nil),
         Row("/{a:3}", "/abc", nil), Row("/{a*}", "/abc", nil),
     ]
 
-    @Test(arguments: rows) func valuesAreThoseThatExpandToTheAddress(_ row: Row) {
+    @Test(arguments: rows) func extractsTemplateVariables(_ row: Row) {
         #expect(row.template.extract(from: row.address) == row.values)
     }
 
-    @Test(arguments: URITemplate.standard) func standardExpansionsAreExtractedAndExpandedAgain(
+    @Test(arguments: URITemplate.standard) func extractedRFCExamplesRoundTrip(
         template: String,
         expansion: String
     ) throws {
@@ -88,7 +88,7 @@ import Testing
         #expect(try template.expand(URITemplate.Variables(values)) == expansion)
     }
 
-    @Test func templateOfAPathTakesAnAbsoluteAddressApart() throws {
+    @Test func pathTemplateMatchesAbsoluteURL() throws {
         let url = try #require(URL(string: "https://user@example.com:8080/users/7?page=2#top"))
 
         #expect(
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// A backtracking matcher would need 2⁴⁰ steps for the first template, and far more for the second.
-    @Test func ambiguousTemplatesAreMatchedWithoutBacktracking() throws {
+    @Test func ambiguousTemplatesMatchWithoutBacktracking() throws {
         let many = try URITemplate(String(repeating: "{+a}", count: 40) + "!")
         let optional = try URITemplate(String(repeating: "{?a,b,c,d}{.a,b,c}", count: 40) + "!")
 

@@ -8,14 +8,14 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct URITemplateTests {
-    @Test(arguments: URITemplate.standard) func templatesExpandAsTheStandardSays(
+    @Test(arguments: URITemplate.standard) func expandsRFC6570Examples(
         template: String,
         expansion: String
     ) throws {
         #expect(try URITemplate(template).expand(.ofTheStandard) == expansion)
     }
 
-    @Test func credentialsOfATemplateAreSentAsAField() async throws {
+    @Test func templateCredentialsAreSentAsAuthorization() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
 
         _ = try await HTTPClient(transport: transport).send(
@@ -43,7 +43,7 @@ import Testing
         ("{;blank*}", ";k"), ("{?blank*}", "?k="),
     ]
 
-    @Test(arguments: fine) func expressionsWithoutAStandardExampleAreExpandedByItsRules(
+    @Test(arguments: fine) func expandsCasesBeyondRFCExamples(
         template: String,
         expansion: String
     ) throws {
@@ -68,7 +68,7 @@ import Testing
         ("{var}{-prefix|/-/|var}", 6), ("{?query){&graph*}", 7),
     ]
 
-    @Test(arguments: malformed) func malformedTemplatesAreErrorsWithAPosition(template: String, offset: Int) {
+    @Test(arguments: malformed) func malformedTemplateErrorHasPosition(template: String, offset: Int) {
         let error = #expect(throws: InvalidValue.self) { try URITemplate(template) }
 
         #expect(error?.kind == .template && error?.reason.hasSuffix(", at byte \(offset)") == true)
@@ -78,7 +78,7 @@ import Testing
         )
     }
 
-    @Test func messageOfAnErrorIsShortAndOneLine() {
+    @Test func errorMessageIsShortAndOneLine() {
         let error = #expect(throws: InvalidValue.self) {
             try URITemplate("{a\r\n" + String(repeating: "x", count: 10_000))
         }
@@ -86,7 +86,7 @@ import Testing
         #expect(error.map { "\($0)".count < 200 && !"\($0)".contains("\n") } == true)
     }
 
-    @Test func malformedLiteralThrowsWhenItIsExpanded() {
+    @Test func malformedLiteralThrowsOnExpansion() {
         let template: URITemplate = "/a{b}/{c"
 
         #expect(template.variables == [])
@@ -96,17 +96,17 @@ import Testing
     }
 
     @Test(arguments: ["{list:1}", "{keys:1}", "{?list:3}", "{+keys:3}"])
-    func prefixOfManyValuesIsAnError(_ template: String) throws {
+    func prefixModifierOnListFails(_ template: String) throws {
         let template = try URITemplate(template)
 
         #expect(throws: InvalidValue.self) { try template.expand(.ofTheStandard) }
     }
 
-    @Test func prefixOfNoValueIsEmpty() throws {
+    @Test func prefixOfUndefinedValueIsEmpty() throws {
         #expect(try URITemplate("x{undef:1,empty_keys:1}").expand(.ofTheStandard) == "x")
     }
 
-    @Test func valuesComeFromWhateverIsAText() throws {
+    @Test func variablesAcceptStringConvertibleValues() throws {
         enum Order: String, Query.ValueConvertible { case newest }
         let (id, page, name): (Int, Int?, Substring) = (7, nil, "abc".prefix(2))
         let template: URITemplate = "/{id}/{name}{?page,order,counts*,map*,mixed}"
@@ -119,7 +119,7 @@ import Testing
         #expect(expansion == "/7/ab?order=newest&counts=1&counts=2&a=2&b=1&mixed=a,1,c,d")
     }
 
-    @Test func valuesAreMadeFromLiterals() {
+    @Test func valuesAcceptLiterals() {
         let values: [URITemplate.Value] = ["a", 1, ["a", 1, nil]]
 
         #expect(values == [.string("a"), .string("1"), .list(["a", "1"])])
@@ -134,19 +134,19 @@ import Testing
         #expect(try URITemplate("{a}{?b,c}").expand(variables) == "2?b=x,y")
     }
 
-    @Test func variablesAreNamedOnceInTheirOrder() {
+    @Test func variablesAreUniqueAndInOrder() {
         #expect(URITemplate("/{b}/{a}{?c*,b:3}{#a.b}").variables == ["b", "a", "c", "a.b"])
         #expect(URITemplate("/plain").variables == [])
     }
 
-    @Test func templatesAreEqualWhenTheyExpandToTheSameBytes() {
+    @Test func templateEqualityComparesBytes() {
         let (composed, decomposed): (URITemplate, URITemplate) = ("\u{E9}", "e\u{301}")
 
         #expect(composed != decomposed)
         #expect(Set([composed, decomposed, composed]).count == 2)
     }
 
-    @Test func variablesOfTheDocumentationExpandAsItSays() throws {
+    @Test func documentationExamplesExpandAsShown() throws {
         let posts: URITemplate = "/users/{user}/posts{?page,tags*}"
 
         #expect(

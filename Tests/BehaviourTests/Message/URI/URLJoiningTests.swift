@@ -43,7 +43,7 @@ import Testing
         "%00", "%0d%0a", "[::1]", "a;b=c", "{x}", "|", "\u{202E}/x", "．．/", "...", ".hidden", "a..b", "..a",
     ]
 
-    @Test(arguments: hostile) func noPathChangesTheOrigin(_ path: String) throws {
+    @Test(arguments: hostile) func pathsCannotChangeOrigin(_ path: String) throws {
         for base in ["https://api.example.com", "https://user:pw@api.example.com:8443/v1?k=v"] {
             let base = try #require(URL(string: base))
             let url = try URL.joined(base: base, reference: path)
@@ -70,7 +70,7 @@ import Testing
             "..%5ca", "a/..?x", "a/..#x",
         ].filter { !$0.contains("?") && !$0.contains("#") }
     )
-    func pathsThatClimbAreErrors(_ path: String) throws {
+    func pathsWithParentSegmentsFail(_ path: String) throws {
         let base = try #require(URL(string: "https://h/v1"))
 
         let error = #expect(throws: InvalidValue.self) { try URL.joined(base: base, reference: path) }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: ["/relative", "mailto:a@b", "file:///etc", "data:,x", "https:///x"])
-    func baseMustHaveAHost(_ base: String) throws {
+    func baseURLMustHaveHost(_ base: String) throws {
         let base = try #require(URL(string: base))
 
         #expect(throws: InvalidValue.self) { try URL.joined(base: base, reference: "a") }
@@ -95,7 +95,7 @@ import Testing
         ("//evil.example/?x=y z\r\n", "https://h/v1/evil.example/?k=v&x=y%20z%0D%0A&c=1"),
     ]
 
-    @Test(arguments: references) func queryOfAReferenceStaysOne(reference: String, address: String) throws {
+    @Test(arguments: references) func queryOfReferenceIsMerged(reference: String, address: String) throws {
         let base = try #require(URL(string: "https://h/v1?k=v"))
 
         #expect(try URL.joined(base: base, reference: reference, query: ["c": 1]).absoluteString == address)
@@ -108,15 +108,15 @@ import Testing
         ("a b+c;d=e", "a%20b%2Bc%3Bd%3De"), ("~-._", "~-._"),
         ("\\", "%5C"),
     ])
-    func segmentIsOnePieceWhateverItHolds(text: String, segment: String) throws {
+    func pathSegmentIsFullyEscaped(text: String, segment: String) throws {
         #expect(try text.percentEncodedPathSegment() == segment)
     }
 
-    @Test(arguments: [".", ".."]) func dotsAreNoSegment(_ text: String) {
+    @Test(arguments: [".", ".."]) func dotSegmentsAreRejected(_ text: String) {
         #expect(throws: InvalidValue.self) { try text.percentEncodedPathSegment() }
     }
 
-    @Test func anyPathIsAnErrorOrStaysBelowItsBase() throws {
+    @Test func randomPathFailsOrStaysBelowBase() throws {
         var fuzz = Fuzz()
         let base = try #require(URL(string: "https://user:pw@h:81/v1?k=v"))
         let pieces = [
@@ -134,7 +134,7 @@ import Testing
     }
 }
 
-/// Whether two addresses have the same scheme, host and port.
+/// Whether two URLs have the same scheme, host and port.
 private func isOfSameOrigin(_ url: URL, _ other: URL) -> Bool {
     url.scheme?.lowercased() == other.scheme?.lowercased()
         && url.host()?.lowercased() == other.host()?.lowercased() && url.port == other.port

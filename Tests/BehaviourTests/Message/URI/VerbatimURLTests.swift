@@ -7,12 +7,12 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// An address with an escape beside a character that an address doesn't allow, by every way in which a request gets it.
-@Suite(.bounded) struct WrittenAddressRouteTests {
+/// A URL with percent escapes and an invalid character, in each way in which a request can receive it.
+@Suite(.bounded) struct VerbatimURLTests {
     private static let written = "https://h.example/t%2Fu?a=%2Fx&b=c|d&sig=%2Bab%3D"
     private static let sent = "https://h.example/t%2Fu?a=%2Fx&b=c%7Cd&sig=%2Bab%3D"
 
-    /// Runs a call, whose first response names the address, and returns the address of the last request.
+    /// Runs a call whose first response contains the URL, and returns the URL of the last request.
     private func last(
         _ first: StubResponse? = nil,
         base: String? = nil,
@@ -37,7 +37,7 @@ import Testing
 
     private static let first = HTTPRequest("https://h.example/first")
 
-    @Test func aRedirectIsFollowedAsItWasWritten() async throws {
+    @Test func redirectLocationKeepsItsEscapes() async throws {
         for location in [
             Self.written, "/t%2Fu?a=%2Fx&b=c|d&sig=%2Bab%3D", "//h.example/t%2Fu?a=%2Fx&b=c|d&sig=%2Bab%3D",
         ] {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aLinkToTheNextPageIsFollowedAsItWasWritten() async throws {
+    @Test func nextPageLinkKeepsItsEscapes() async throws {
         let linked = StubResponse.status(.ok, headers: [.link: "<\(Self.written)>; rel=next"], body: Data("{}".utf8))
         let byField = try await last(linked) { client in
             for try await _ in client.pages(Get<Data>(URL(string: "https://h.example/first")!)) {}
@@ -60,7 +60,7 @@ import Testing
         #expect(byMember == Self.sent)
     }
 
-    @Test func aLiteralIsSentAsItWasWritten() async throws {
+    @Test func literalURLKeepsItsEscapes() async throws {
         let requests: [HTTPRequest] = [
             HTTPRequest("https://h.example/t%2Fu?a=%2Fx&b=c|d&sig=%2Bab%3D"), HTTPRequest("\(raw: Self.written)"),
             HTTPRequest("https://h.example/t%2Fu?a=\("/x")&b=c|d&sig=\("+ab=")"),
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aValueBesideBracketsIsEscapedOnce() async throws {
+    @Test func valueNextToBracketsIsEscapedOnce() async throws {
         let template = HTTPRequest(URI: "https://h.example/t%2Fu?page[a]=1{&sig}", variables: ["sig": "+ab="])
         let expanded = try await last { _ = try await $0.send(template) }
         #expect(expanded == "https://h.example/t%2Fu?page%5Ba%5D=1&sig=%2Bab%3D")
@@ -84,7 +84,7 @@ import Testing
         #expect(sent == "https://h.example/t?page%5Bnumber%5D=2&filter=a%2Fb%7Cc")
     }
 
-    @Test func aBaseURLIsUsedAsItWasWritten() async throws {
+    @Test func baseURLKeepsItsEscapes() async throws {
         let sent = try await last(base: "https://h.example/v%2F1 [x]?key=%2B|") {
             _ = try await $0.send(HTTPRequest("a"))
         }
@@ -92,7 +92,7 @@ import Testing
         #expect(sent == "https://h.example/v%2F1%20%5Bx%5D/a?key=%2B%7C")
     }
 
-    @Test func aRelativeAddressReadAndSetAgainStaysTheSame() async throws {
+    @Test func relativeURLRoundTrips() async throws {
         var request = HTTPRequest("t%2Fu?a=%2Fx&b=c|d")
         request.url = request.url
         let again = request

@@ -26,14 +26,14 @@ extension RequestOperation {
     }
 }
 
-/// Operations that would wait for themselves, whoever closes the cycle.
-@Suite(.bounded) struct EndlessWaitTests {
+/// Operations that would wait for themselves, whichever operation closes the cycle.
+@Suite(.bounded) struct CycleDetectionTests {
     private let client = HTTPClient(baseURL: home, transport: echo)
 
     // MARK: Cycles that plain operations close
 
     @Test(arguments: [false, true], [1, 3])
-    func cycleThatAPlainOperationClosesIsRefused(isClient: Bool, blocks: Int) async {
+    func cycleThroughPlainOperationFails(isClient: Bool, blocks: Int) async {
         let queue: any RequestQueue = isClient ? client : OperationQueue()
         let operation = client.makeOperation(for: request("a"))
         let others = (0..<blocks).map { _ in BlockOperation {} }
@@ -48,7 +48,7 @@ extension RequestOperation {
         #expect(others.allSatisfy { !$0.isCancelled })
     }
 
-    @Test func cycleThatIsClosedWhenTheRequestWaitsInTheQueueIsRefused() async {
+    @Test func cycleClosedAfterEnqueueingFails() async {
         let page = BlockOperation {}
         let recipe = client.addRequest(request("recipe"), dependencies: [page])
         page.addDependency(recipe)
@@ -58,7 +58,7 @@ extension RequestOperation {
         #expect(recipe.errorCode == .dependencyCycle)
     }
 
-    @Test func cycleOfAGroupAndAPlainOperationIsRefused() async {
+    @Test func cycleOfGroupAndPlainOperationIsBroken() async {
         let block = BlockOperation {}
         let group = client.addGroup([request("1"), request("2")])
         group.addDependency(block)
@@ -68,7 +68,7 @@ extension RequestOperation {
         #expect(await holds(within: 10) { group.isFinished && block.isFinished })
     }
 
-    @Test func cycleOfAnOperationWithoutAResultEndsIt() async {
+    @Test func cycleCancelsOperationWithoutResult() async {
         let (step, block) = (Step(), BlockOperation {})
         step.addDependency(block)
         block.addDependency(step)
@@ -78,7 +78,7 @@ extension RequestOperation {
         #expect(step.isCancelled && !block.isCancelled)
     }
 
-    @Test func longWaitIsNoCycle() async {
+    @Test func longWaitIsNotReportedAsCycle() async {
         let (first, last) = (BlockOperation {}, BlockOperation {})
         let requests = (0..<100).map { client.addRequest(request("\($0)"), dependencies: [first]) }
         for request in requests { last.addDependency(request) }
@@ -94,7 +94,7 @@ extension RequestOperation {
         #expect(requests.allSatisfy { (try? $0.result?.get()) != nil })
     }
 
-    @Test func errorOfACycleTellsItsOperationsApart() async throws {
+    @Test func cycleErrorDistinguishesOperations() async throws {
         let first = client.makeOperation(for: Get<String>("recipes", "1"))
         let second = client.makeOperation(for: Get<String>("recipes", "2").tag("soup"))
         let third = client.makeOperation(for: Get<String>("recipes", "3"))
@@ -110,9 +110,9 @@ extension RequestOperation {
         for operation in [first, second] { operation.cancel() }
     }
 
-    // MARK: Refused members
+    // MARK: Rejected members
 
-    @Test func groupEndsWhoseMemberWaitsForIt() async {
+    @Test func groupEndsIfMemberDependsOnIt() async {
         let step = Step()
         let group: OperationGroup<Void> = client.addOperationGroup { _ in }
         let open: OperationGroup<Void> = client.addOperationGroup { group in
@@ -125,7 +125,7 @@ extension RequestOperation {
         #expect(step.isCancelled)
     }
 
-    @Test func groupEndsWhoseMemberWaitsForARefusedOne() async {
+    @Test func groupEndsIfMemberDependsOnFailedMember() async {
         client.isSuspended = true
         let group = client.addGroup([request("0")])
         let first = client.makeOperation(for: request("first"))
@@ -141,7 +141,7 @@ extension RequestOperation {
         #expect((try? second.result?.get()) != nil)
     }
 
-    @Test func groupsEndThatWaitForEachOthersMembers() async {
+    @Test func groupsWithMutualDependenciesEnd() async {
         client.isSuspended = true
         let groups = (0..<3).map { client.addGroup([request("\($0)")]) }
         let members = groups.indices.map { index in
@@ -156,7 +156,7 @@ extension RequestOperation {
         #expect(members.filter(\.isCancelled).count == 1)
     }
 
-    @Test func groupThatIsAddedToItselfIsRefused() async {
+    @Test func addingGroupToItselfFails() async {
         client.isSuspended = true
         let group = client.addGroup([request("1")])
         group.addOperation(group)
@@ -167,7 +167,7 @@ extension RequestOperation {
         #expect(group.errorCode == .dependencyCycle && group.members[0].errorCode == .dependencyCycle)
     }
 
-    @Test func groupThatIsAddedToItsOwnMemberIsRefused() async {
+    @Test func addingGroupToItsMemberFails() async {
         client.isSuspended = true
         let outer = client.addGroup([request("1")])
         let inner = outer.addGroup([request("2")])
@@ -180,7 +180,7 @@ extension RequestOperation {
 
     // On Linux, a dependency keeps a pointer to each operation that depends on it, and follows it at its end.
     @Test(arguments: [false, true])
-    func memberThatIsCancelledWhileItWaitsLeavesNothingBehind(isExclusive: Bool) async {
+    func cancelledWaitingMemberIsCleanedUp(isExclusive: Bool) async {
         let causes = (0..<100).map { _ in BlockOperation {} }
         let groups = causes.map { cause -> OperationGroup<Void> in
             let category = RequestOptions.ExclusiveCategory(UUID())
@@ -200,7 +200,7 @@ extension RequestOperation {
     // MARK: Released clients
 
     @Test(arguments: ["addGroup", "addGroup(after:)", "addRequests", "addOperationGroup", "nested", "inheriting"])
-    func groupOfASuspendedClientThatIsReleasedIsCancelled(kind: String) async {
+    func releasingSuspendedClientCancelsGroup(kind: String) async {
         let calls = Recorder<String>()
         weak var former: HTTPClient?
         do {
@@ -236,7 +236,7 @@ extension RequestOperation {
         #expect(await holds(within: 5) { calls.count == 1 && former == nil })
     }
 
-    @Test func groupOfAReleasedClientGoesOn() async throws {
+    @Test func groupOutlivesReleasedClient() async throws {
         let (began, goOn) = (Recorder<Void>(), Recorder<Void>())
         var client: HTTPClient? = HTTPClient(transport: echo)
         let group = client?.addOperationGroup { group in
@@ -252,9 +252,9 @@ extension RequestOperation {
     }
 }
 
-/// Members that need what their own groups hold.
-@Suite(.bounded) struct EndlessTurnRaceTests {
-    /// The roles of the operation that waits for its own group.
+/// Members that need the exclusive category that their own group holds.
+@Suite(.bounded) struct ExclusivityCycleRaceTests {
+    /// The role of the operation that waits for its own group.
     enum Form: CaseIterable { case member, outsideRequest, outsideBlock, outsideGroup }
 
     /// Runs its work until it is told to finish.
@@ -263,7 +263,7 @@ extension RequestOperation {
     }
 
     @Test(arguments: Form.allCases)
-    func cycleThroughATurnIsRefusedWhileAnotherTurnEnds(_ form: Form) async {
+    func exclusivityCycleRacesHolderCompletion(_ form: Form) async {
         var rounds: [[Operation]] = []
         for round in 0..<Scale.races {
             let (category, holder) = (RequestOptions.ExclusiveCategory("\(form) \(round)"), Holder())
@@ -284,7 +284,7 @@ extension RequestOperation {
         #expect(endless.isEmpty, "of \(rounds.count) rounds")
     }
 
-    /// Adds a group, and something in its category that it waits for.
+    /// Adds a group, and an operation of its category that it waits for.
     private static func close(
         _ form: Form,
         _ category: RequestOptions.ExclusiveCategory,
@@ -313,7 +313,7 @@ extension RequestOperation {
         return [group, outside]
     }
 
-    @Test func errorOfAMemberInTheCategoryOfItsGroupNamesBoth() async throws {
+    @Test func cycleErrorNamesMemberAndGroup() async throws {
         let (category, client) = (RequestOptions.ExclusiveCategory(UUID()), HTTPClient(transport: echo))
         let member = client.makeOperation(for: request("member", [category]))
         let named = Gate()
@@ -333,8 +333,8 @@ extension RequestOperation {
     }
 }
 
-/// Ten times as many operations in one line take about ten times as long.
-@Suite(.bounded) struct LongLineTests {
+/// Ten times as many operations in one category take about ten times as long.
+@Suite(.bounded) struct ExclusivityScaleTests {
     enum Row: CaseIterable { case blocks, priorities, dependencies, groups, manyCategories }
 
     private final class Holder: AsynchronousOperation, @unchecked Sendable {
@@ -342,12 +342,12 @@ extension RequestOperation {
     }
 
     @Test(.tags(.alone), arguments: Row.allCases)
-    func busyCategoryIsJoinedInLinearTime(_ row: Row) async throws {
+    func joiningBusyCategoryTakesLinearTime(_ row: Row) async throws {
         let isSmall = row == .manyCategories || row == .dependencies
         let count = Scale.pick(isSmall ? 10 : 100, whole: isSmall ? 100 : 1_000)
         _ = try await time(row, count)
         var (few, many) = (Double.infinity, Double.infinity)
-        // The best of some, as other threads of the process also take time.
+        // Takes the best of several runs, because other threads of the process also take time.
         for _ in 0..<6 where !(many / few < 20) {
             few = min(few, try await time(row, count))
             many = min(many, try await time(row, 10 * count))
@@ -357,9 +357,9 @@ extension RequestOperation {
         #expect(many / few < 35, "\(count): \(few) s, \(10 * count): \(many) s")
     }
 
-    /// The processor time in which operations join a line.
+    /// Returns the processor time that operations need to join a queue.
     ///
-    /// Their queue is suspended meanwhile: on Linux, an `OperationQueue` looks through all that wait at every addition.
+    /// Their operation queue is suspended: on Linux, `OperationQueue` scans all waiting operations at each addition.
     private func time(_ row: Row, _ count: Int) async throws -> Double {
         let categories = (0..<(row == .manyCategories ? 101 : 1)).map { _ in RequestOptions.ExclusiveCategory(UUID()) }
         let (all, holder, client) = (Set(categories), Holder(), HTTPClient(transport: echo))
@@ -387,7 +387,7 @@ extension RequestOperation {
         }
         OperationQueue().addOperation(cause)
         if row == .dependencies {
-            // They join when the cause has ended; their end shows that they have.
+            // The operations join when the cause has ended, and have joined when they end.
             holder.finish()
             client.isSuspended = false
             await holds(within: 100) { operations.allSatisfy(\.isFinished) }

@@ -7,8 +7,8 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The address of a request value, with its query.
-@Suite(.bounded) struct WholeAddressTests {
+/// The URL of a request value, including its query.
+@Suite(.bounded) struct RequestURLTests {
     private struct Filter: Encodable, Sendable { var tags: String }
 
     private static let login = URL(string: "https://login.example/authorize?v=1")!
@@ -34,16 +34,16 @@ import Testing
             }, "?v=1&a=1"
         ),
     ])
-    func urlOfAnAbsoluteRequestHasItsQuery(_ request: HTTPRequest, _ query: String) {
+    func absoluteRequestURLIncludesQuery(_ request: HTTPRequest, _ query: String) {
         #expect(request.url.absoluteString == "https://login.example/authorize" + query)
     }
 
-    @Test func urlOfARelativeRequestHasItsQuery() {
+    @Test func relativeRequestURLIncludesQuery() {
         #expect(HTTPRequest("users", query: ["page": 2]).url.relativeString == "users?page=2")
         #expect(Get<Data>("users?a=1").query(["b": 2]).http.url.relativeString == "users?a=1&b=2")
     }
 
-    @Test func urlIsTheAddressThatIsSent() async throws {
+    @Test func urlMatchesSentRequest() async throws {
         let transport = InMemoryTransport { _ in .text("ok") }
         let request = HTTPRequest(url: login).query(["q": "a+b"]).query(Filter(tags: "x y"))
 
@@ -52,7 +52,7 @@ import Testing
         #expect(response.url == request.url)
     }
 
-    @Test func settingTheURLReplacesTheWholeAddress() throws {
+    @Test func settingURLReplacesPathAndQuery() throws {
         var request = HTTPRequest(url: login).query(["a": 1]).query(Filter(tags: "x"))
         let whole = request.url
 
@@ -64,7 +64,7 @@ import Testing
         #expect(try request.toURLRequest().url == request.url)
     }
 
-    @Test func anInterceptorThatMovesARequestKeepsItsQuery() async throws {
+    @Test func interceptorChangingHostKeepsQuery() async throws {
         let transport = InMemoryTransport { _ in .text("ok") }
         let client = HTTPClient(baseURL: URL(string: "https://a.example"), transport: transport) {
             $0.query = ["key": "k"]
@@ -76,7 +76,7 @@ import Testing
         #expect(response.url?.absoluteString == "https://b.example/users?key=k&a=1")
     }
 
-    @Test func queryThatCannotBeEncodedStillFailsAfterAChange() async {
+    @Test func unencodableQueryFailsAfterURLChange() async {
         struct Broken: Encodable, Sendable {
             func encode(to encoder: any Encoder) throws { throw CocoaError(.coderInvalidValue) }
         }
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [("item_1:edit", "item_1:edit"), ("12:30", "12:30"), ("a%20b:c?d=e:f", "a%20b:c?d=e:f")])
-    func colonInARelativeAddressIsPartOfItsPath(_ text: String, _ path: String) async throws {
+    func colonInRelativeURLIsPartOfPath(_ text: String, _ path: String) async throws {
         let transport = InMemoryTransport { request in
             request.url.path == "/v1/start" ? .redirect(to: text) : .text("ok")
         }

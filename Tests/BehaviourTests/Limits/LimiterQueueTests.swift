@@ -7,14 +7,14 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Who is next in the line of a limiter: the same for a rate and for the places at a host.
-@Suite(.bounded) struct LimiterLineTests {
-    /// A limiter that lets one request go at a time.
+/// The order in which a limiter admits queued requests, which is the same for rate and host limiters.
+@Suite(.bounded) struct LimiterQueueTests {
+    /// A limiter that admits one request at a time.
     enum Kind: CaseIterable {
         case rate, host
     }
 
-    /// A line of requests, the first of which, -1, was sent.
+    /// A queue of requests. The first of them, -1, has been sent.
     private struct Line {
         private let clock = ManualClock()
         private let transport = ManualTransport()
@@ -50,7 +50,7 @@ import Testing
             for priority in priorities { operations.append(start(operations.count, priority)) }
         }
 
-        /// Lets one request after the other go, and returns their order.
+        /// Admits one request after another, and returns their order.
         func order(_ count: Int, during: (_ index: Int) -> Void = { _ in }) async throws -> [Int] {
             for index in 0..<count {
                 let last = try await transport.awaitTransfer(count: index + 1)
@@ -74,7 +74,7 @@ import Testing
             ([.normal, .veryHigh, .normal, .veryHigh, .low], [1, 3, 0, 2, 4]), ([.veryLow, .veryHigh], [1, 0]),
         ] as [([Operation.QueuePriority], [Int])]
     )
-    func theMostUrgentGoesFirstAndThenTheOldest(
+    func highestPriorityThenOldestGoesFirst(
         kind: Kind,
         row: (priorities: [Operation.QueuePriority], order: [Int])
     ) async throws {
@@ -84,7 +84,7 @@ import Testing
         #expect(try await line.order(row.order.count) == row.order)
     }
 
-    @Test(arguments: Kind.allCases) func thePriorityIsThatOfTheMomentOfTheGrant(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func priorityIsReadWhenSlotIsGranted(kind: Kind) async throws {
         var line = try await Line(kind)
         line.add([.veryHigh, .normal, .normal, .normal])
 
@@ -96,7 +96,7 @@ import Testing
         #expect(order == [2, 3, 0, 1])
     }
 
-    @Test(arguments: Kind.allCases) func cancelledRequestTakesNoTurn(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func cancelledRequestsAreSkipped(kind: Kind) async throws {
         var line = try await Line(kind)
         line.add(Array(repeating: .normal, count: 51))
 
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func raceOfACancelWithTheGrantLosesNoTurn(kind: Kind) async throws {
+    func cancellationRacesGrant(kind: Kind) async throws {
         let clock = ManualClock()
         let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
         for round in 0..<Scale.races {
@@ -128,7 +128,7 @@ import Testing
             }
             _ = try? await second.value()
 
-            // Whichever came first, there is a turn again.
+            // Whichever came first, the next request is admitted.
             clock.advance(by: .seconds(1))
             try await traffic.fetch(2)
             clock.advance(by: .seconds(1))
@@ -138,9 +138,9 @@ import Testing
     }
 }
 
-/// What a limiter of places at a host is for.
-@Suite(.bounded) struct HostPlacesTests {
-    @Test(arguments: [(2, 2), (1, 1), (0, 1), (-1, 1), (.min, 1)]) func noMoreThanTheLimitAreAtOneHost(
+/// The number of transfers that a host limiter admits.
+@Suite(.bounded) struct HostLimiterQueueTests {
+    @Test(arguments: [(2, 2), (1, 1), (0, 1), (-1, 1), (.min, 1)]) func hostLimitIsAtLeastOneAndPerOrigin(
         limit: Int,
         expected: Int
     ) async throws {
@@ -148,7 +148,7 @@ import Testing
         let client = HTTPClient(transport: transport) { $0.hostLimiter = HostLimiter(limit: limit) }
 
         let operations = try (0..<4).map { id in
-            // Another port is another origin.
+            // A different port is a different origin.
             let url = try #require(URL(string: "https://a.example:\(id == 3 ? 8443 : 443)/\(id)"))
             let operation = client.makeOperation(for: HTTPRequest(url: url))
             operation.start()
@@ -161,8 +161,8 @@ import Testing
         for transfer in transport.transfers { transfer.receive(.end(RequestError(.cancelled, phase: .sending))) }
     }
 
-    /// In a long line, not every request is asked for its priority before every turn.
-    @Test func aLongLineIsInTheOrderOfPriorityAndAgeToo() async throws {
+    /// In a long queue, the limiter doesn't read the priority of each request before each grant.
+    @Test func longQueueIsOrderedByPriorityAndAge() async throws {
         let (gate, count) = (Gate(), Scale.pick(500, whole: 5000))
         let priorities: [Operation.QueuePriority] = [.veryHigh, .high, .normal, .low, .veryLow]
         let traffic = LimitedTraffic(
@@ -176,7 +176,7 @@ import Testing
         #expect(await traffic.sent.first(count) == [0] + (1..<count).sorted { ($0 % 5, $0) < ($1 % 5, $1) })
     }
 
-    @Test func aLongLineOfTransfersThatEndAtOnceDoesNotOverflowTheStack() async throws {
+    @Test func longQueueDoesNotOverflowStack() async throws {
         let (gate, count) = (Gate(), Scale.pick(3000, whole: 10_000))
         let traffic = LimitedTraffic(
             { $0.hostLimiter = HostLimiter(limit: 1) },
@@ -189,7 +189,7 @@ import Testing
         #expect(await traffic.sent.first(count + 1).elementsEqual(0...count))
     }
 
-    @Test func raceForPlacesLetsInNoMoreThanTheLimit() async throws {
+    @Test func concurrentTransfersNeverExceedLimit() async throws {
         let inside = Locked((now: 0, most: 0))
         let gates = (0..<Scale.races).map { _ in Gate() }
         let traffic = LimitedTraffic(

@@ -7,8 +7,8 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-@Suite(.bounded) struct FindingTests {
-    @Test func requestsAreEqualByTypeAndIdentifier() {
+@Suite(.bounded) struct RequestMatchingTests {
+    @Test func requestEqualityUsesTypeAndIdentifier() {
         var options = RequestOptions()
         options.timeout = .seconds(1)
 
@@ -18,7 +18,7 @@ import Testing
         #expect(AnyHashable(TextRequest(identifier: "1")) != AnyHashable(WireRequest(identifier: "1")))
     }
 
-    @Test func theUnfinishedOperationOfAnEqualRequestIsFound() async {
+    @Test func findsUnfinishedOperationOfEqualRequest() async {
         let queue = TestQueue(isSuspended: true)
         let operation = queue.addRequest(TextRequest(identifier: "1"))
 
@@ -30,7 +30,7 @@ import Testing
         #expect(queue.requestCurrentlyExecuting(TextRequest(identifier: "1")) == nil)
     }
 
-    @Test func theRequestsOfAConditionAreCancelled() {
+    @Test func cancelsRequestsMatchingPredicate() {
         let queue = TestQueue(isSuspended: true)
         let texts = (0..<3).map { queue.addRequest(TextRequest(identifier: "\($0)")) }
         let wire = queue.addRequest(WireRequest())
@@ -59,13 +59,13 @@ import Testing
         func processData(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
     }
 
-    @Test func aRequestMayBringItsOwnOperation() async throws {
+    @Test func requestCanProvideItsOwnOperation() async throws {
         let operation: LoudOperation = TestQueue().addRequest(LoudRequest())
 
         #expect(try await operation.value() == "HELLO")
     }
 
-    @Test func cancellingTheTaskOfAFetchCancelsItsOperation() async {
+    @Test func cancellingFetchTaskCancelsOperation() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let task = Task { try await queue.fetch(TextRequest()) }
