@@ -15,7 +15,7 @@ import Testing
 
     private let queue = OperationQueue()
 
-    @Test func itRunsUntilItSaysSo() async {
+    @Test func operationExecutesUntilFinishIsCalled() async {
         let operation = Held()
         #expect(operation.isAsynchronous && operation.isReady && !operation.isExecuting)
         queue.addOperation(operation)
@@ -29,7 +29,7 @@ import Testing
         #expect(operation.isFinished && !operation.isExecuting && operation.entries.count == 1)
     }
 
-    @Test func aCancelledOneDoesNotRun() async {
+    @Test func cancelledOperationDoesNotExecute() async {
         let operation = Held()
 
         operation.cancel()
@@ -40,7 +40,7 @@ import Testing
         #expect(operation.entries.count == 0)
     }
 
-    @Test func oneThatIsFinishedEarlyEndsWithItsStart() async {
+    @Test func operationFinishedEarlyEndsOnStart() async {
         let operation = Held()
 
         operation.finish()
@@ -51,7 +51,7 @@ import Testing
         #expect(operation.isFinished && operation.entries.count == 0)
     }
 
-    @Test func theBaseClassFinishesAtOnce() async {
+    @Test func baseClassFinishesImmediately() async {
         let operation = AsynchronousOperation()
         queue.addOperation(operation)
         await operation.end()
@@ -79,7 +79,7 @@ import Testing
         withExtendedLifetime(last) {}
     }
 
-    /// Its dependency finishes at the moment at which the queue first asks whether it is ready.
+    /// An operation whose dependency finishes when the queue first reads `isReady`.
     private final class Asked: AsynchronousOperation, @unchecked Sendable {
         private let isAwaited = Locked(false)
         private let dependency = AsynchronousOperation()
@@ -99,7 +99,7 @@ import Testing
 
     /// Foundation's queue on Linux misses the end of a dependency while an operation is being added.
     @Test(arguments: [true, false])
-    func operationStartsAlsoIfItsDependencyFinishesWhileItIsAdded(_ isClient: Bool) async {
+    func operationStartsIfDependencyEndsDuringEnqueue(_ isClient: Bool) async {
         let operation = Asked()
         if isClient { HTTPClient().addOperation(operation) } else { TestQueue().addOperation(operation, exclusive: []) }
         await operation.end()

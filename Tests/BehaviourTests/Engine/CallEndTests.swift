@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func uploadWithInterceptorsValidatorsAndMonitorsIsNotDigested() async {
+    @Test func identifierIsNotComputedUnlessNeeded() async {
         let (identifiers, signatures) = (Recorder<Void>(), Recorder<Void>())
         let queue = TestQueue {
             $0.interceptors = [.adapting { _ in }, ClosureInterceptor(), .signing { _ in }]
@@ -79,9 +79,9 @@ import Testing
         #expect(refreshes.count == 1 && transport.requests.count == 2)
     }
 
-    // MARK: Released queues, and stand-ins
+    // MARK: Released queues and mock queues
 
-    @Test func clientThatIsReleasedWhileSuspendedCallsItsCompletions() async {
+    @Test func releasedSuspendedClientCallsCompletions() async {
         let results = Recorder<RequestError.Code?>()
         do {
             let client = HTTPClient(baseURL: home, transport: InMemoryTransport { _ in .status(.ok) })
@@ -104,13 +104,13 @@ import Testing
         func addOperation(_ operation: Operation) { body(operation) }
     }
 
-    @Test func fetchOnAStandInThatIgnoresItFails() async {
+    @Test func fetchFailsIfQueueDropsOperation() async {
         let queue = StandIn { _ in }
         await #expect(throws: RequestError.self) { try await queue.fetch(TextRequest()) }
         await #expect(throws: RequestError.self) { try await queue.send(TextRequest()) }
     }
 
-    @Test func standInAnswersFetchAndSend() async throws {
+    @Test func mockQueueCanFinishFetchAndSend() async throws {
         let queue = StandIn { operation in
             let operation = operation as? DataOperation<TextRequest>
             operation?.finish(with: HTTPResponse(head: HTTPResponseHead(status: .created), body: "fake"))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// An interceptor that reads the response, as a cache does.
+    /// An interceptor that reads the response, like a cache.
     private struct Looking: Interceptor {
         let answers: Recorder<Data?>
 
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func responseDuringTheReportOfACancelIsCompleteOrAbsent() async throws {
+    @Test func lateResponseAfterCancelIsCompleteOrAbsent() async throws {
         let (transport, answers) = (ManualTransport(), Recorder<Data?>())
         let queue = TestQueue(transport) {
             $0.monitors = [LateServer(transport: transport)]
@@ -172,7 +172,7 @@ import Testing
         #expect(answer == [nil] || answer == [Data("the whole".utf8)])
     }
 
-    @Test func cancelledOperationIsNotFoundAsExecuting() async throws {
+    @Test func cancelledOperationIsNotReportedAsExecuting() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let operation = queue.addRequest(TextRequest())
@@ -186,7 +186,7 @@ import Testing
         await operation.end()
     }
 
-    @Test func taskThatIsCancelledBeforeAddsNothing() async {
+    @Test func cancelledTaskEnqueuesNothing() async {
         let queue = TestQueue(isSuspended: true)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -203,7 +203,7 @@ import Testing
         @TaskLocal static var name = "none"
     }
 
-    @Test func taskLocalsOfFetchAreSeenByInterceptors() async throws {
+    @Test func interceptorsInheritFetchTaskLocals() async throws {
         let names = Recorder<String>()
         let queue = TestQueue { $0.interceptors = [.adapting { _ in names.record(Traced.name) }] }
 
@@ -212,7 +212,7 @@ import Testing
         #expect(names.elements == ["checkout"])
     }
 
-    @Test func tasksThatBlockTheirThreadsAllReturn() async {
+    @Test func blockedTaskThreadsDoNotDeadlock() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok) }) {
             $0.retry = RetryPolicy(limit: 1, backoff: .constant(.milliseconds(1)))
         }
@@ -229,7 +229,7 @@ import Testing
         #expect(await done.first(count).count == count)
     }
 
-    @Test func deadlineHoldsWhileThePoolIsBlocked() async {
+    @Test func deadlineFiresWhileThreadPoolIsBlocked() async {
         let release = DispatchSemaphore(value: 0)
         let blocked = Recorder<Void>()
         let count = ProcessInfo.processInfo.activeProcessorCount
@@ -250,7 +250,7 @@ import Testing
         #expect(operation.result?.error?.code == .deadlineExceeded)
     }
 
-    @Test func cachedAnswerIsNotDecodedOnTheMainQueue() async {
+    @Test func cachedResponseIsDecodedOffMainThread() async {
         let isMain = Recorder<Bool>()
         let queue = TestQueue(
             InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
@@ -266,9 +266,9 @@ import Testing
         #expect(isMain.elements == [false, false])
     }
 
-    // MARK: Memory, and locks
+    // MARK: Memory and locks
 
-    @Test func objectThatAsksForTheResultAsItGoesDoesNotDeadlock() async {
+    @Test func readingResultInDeinitDoesNotDeadlock() async {
         final class Curious: Sendable {
             let look: @Sendable () -> Void
 
@@ -292,7 +292,7 @@ import Testing
         operation.withLock { $0 = nil }
     }
 
-    @Test func thousandsOfAttemptsAreRememberedToALimit() async {
+    @Test func recordedTransfersAreLimited() async {
         let transport = InMemoryTransport(recordsRequests: false) { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 4000, backoff: .none) }
         let operation = queue.addRequest(TextRequest())
@@ -304,12 +304,12 @@ import Testing
 }
 
 extension Operation {
-    /// Blocks the thread until the operation is finished, as a caller may.
+    /// Blocks the thread until the operation is finished, which callers may do.
     fileprivate func waitForEnd() { waitUntilFinished() }
 }
 
 extension DispatchSemaphore {
-    /// Blocks the thread, as a caller may.
+    /// Blocks the thread, which callers may do.
     fileprivate func waitBlocking() { wait() }
 }
 

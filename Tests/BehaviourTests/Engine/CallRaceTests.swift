@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Races of several threads for one call.
+/// Races between several threads for one request.
 @Suite(.bounded) struct CallRaceTests {
-    @Test func replyFromAnotherThreadIsNeverLost() async {
+    @Test func buildCompletionOnOtherThreadIsNotLost() async {
         var request = TextRequest()
         request.make = { completion in
             DispatchQueue.global().async { completion(.success(URLRequest(url: home))) }
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func fetchAndCancelGiveOneResult() async {
+    @Test func cancellationRacesFetch() async {
         let queue = TestQueue()
         for _ in 0..<Scale.races {
             let task = Task { try await queue.fetch(TextRequest()) }
@@ -33,7 +33,7 @@ import Testing
         for operation in queue.operations { await operation.end() }
     }
 
-    @Test func startAndCancelFinishOnce() async {
+    @Test func cancellationRacesStart() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("hello".utf8)) }) {
             $0.interceptors = [.adapting { _ in await Task.yield() }]
         }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func limiterGrantsAndCancelsLeaveEveryPlaceFree() async {
+    @Test func cancellationRacesHostLimiterGrant() async {
         let limiter = HostLimiter(limit: 1)
         let queue = TestQueue { $0.hostLimiter = limiter }
         for _ in 0..<Scale.races {
@@ -60,9 +60,9 @@ import Testing
         #expect(await Probe(adding: TextRequest(), to: queue).ended().first?.value == "hello")
     }
 
-    // MARK: Deallocation
+    // MARK: Cancellation
 
-    @Test func contentThatCameAfterACancelIsNotStored() async throws {
+    @Test func contentAfterCancellationIsNotCached() async throws {
         let steps = ManualTransport()
         let queue = TestQueue(steps) { $0.cache = ResponseCache() }
         let operation = queue.addRequest(TextRequest())
@@ -84,7 +84,7 @@ import Testing
         #expect(next.result?.value == "hello")
     }
 
-    @Test func transferOfATaskThatAnInterceptorLeftIsCancelledWithTheOperation() async throws {
+    @Test func cancelStopsTransferOfUnstructuredTask() async throws {
         struct Leaving: Interceptor {
             func intercept(
                 _ request: HTTPRequest,

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Interceptors around a request: those that follow the rules, and those that don't.
+/// Interceptors that follow the rules, and interceptors that don't.
 @Suite(.bounded) struct ChainTests {
     private typealias Answer = HTTPResponse<ResponseContent>
     private typealias Body = @Sendable (HTTPRequest, InterceptorChain.Context, InterceptorChain) async throws -> Answer
@@ -41,9 +41,9 @@ import Testing
         return operation
     }
 
-    // MARK: Links that follow the rules
+    // MARK: Interceptors that follow the rules
 
-    @Test func interceptorsAreNestedTheFirstOneOutermost() async {
+    @Test func firstInterceptorIsOutermost() async {
         let events = Recorder<String>()
         func named(_ name: String) -> Body {
             { request, _, next in
@@ -58,7 +58,7 @@ import Testing
         #expect(events.elements == ["a before", "b before", "b after", "a after"])
     }
 
-    @Test func redirectsAreInsideOfInterceptors() async {
+    @Test func redirectsAreFollowedInsideInterceptors() async {
         let seen = Recorder<HTTPStatus>()
         let operation = await run({ request, _, next in
             var request = request
@@ -72,7 +72,7 @@ import Testing
         #expect(operation.transfers.map(\.cause) == [.initial, .redirect])
     }
 
-    @Test func answerWithoutNextIsTheAnswer() async {
+    @Test func interceptorCanRespondWithoutNext() async {
         let operation = await run({ _, _, _ in
             HTTPResponse(head: HTTPResponseHead(status: .ok), body: .data(Data("known".utf8)))
         })
@@ -82,7 +82,7 @@ import Testing
         #expect(operation.response?.status == .ok)
     }
 
-    @Test func statusThatIsRefusedIsAnAnswerInTheChain() async {
+    @Test func interceptorsSeeUnacceptableStatus() async {
         let seen = Recorder<HTTPStatus>()
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) }) {
             $0.interceptors = [
@@ -101,7 +101,7 @@ import Testing
         #expect(operation.result?.error?.response?.status == .notFound)
     }
 
-    @Test func secondNextIsATransferAndNoAttempt() async {
+    @Test func secondNextCallIsNotAnotherAttempt() async {
         let attempts = Recorder<Int>()
         let operation = await run({ request, context, next in
             _ = try await next(request)
@@ -113,7 +113,7 @@ import Testing
         #expect(attempts.elements == [1])
     }
 
-    @Test func fiveAtOnceAreFiveTransfersAndOneAnswer() async {
+    @Test func concurrentNextCallsYieldOneResponse() async {
         let events = Recorder<String>()
         let queue = TestQueue(transport) {
             $0.interceptors = [
@@ -144,7 +144,7 @@ import Testing
         #expect(operation.transfers.count <= 5)
     }
 
-    @Test func headIsSeenBeforeTheContent() async throws {
+    @Test func headArrivesBeforeContent() async throws {
         let steps = ManualTransport()
         let heads = Recorder<HTTPStatus>()
         let queue = TestQueue(steps) {
@@ -162,9 +162,9 @@ import Testing
         await operation.end()
     }
 
-    // MARK: Links that break the rules
+    // MARK: Interceptors that break the rules
 
-    @Test func nextAfterTheRunSendsNothing() async throws {
+    @Test func nextAfterCompletionSendsNothing() async throws {
         let kept = Locked<InterceptorChain?>(nil)
         _ = await run({ request, _, next in
             kept.withLock { $0 = next }
@@ -176,8 +176,8 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    /// The call continues: only the return of the interceptor forbids it.
-    @Test func nextOfAnInterceptorThatHasReturnedSendsNothing() async {
+    /// The operation is still running: `next` fails only because its interceptor has returned.
+    @Test func nextFailsAfterInterceptorReturned() async {
         let kept = Locked<InterceptorChain?>(nil)
         let errors = Recorder<RequestError?>()
         let operation = await run(
@@ -200,14 +200,14 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func cancellationErrorOfAnInterceptorIsNotACancel() async {
+    @Test func thrownCancellationErrorDoesNotCancel() async {
         let operation = await run({ _, _, _ in throw CancellationError() })
 
         #expect(operation.result?.error?.code == .other)
         #expect(!operation.isCancelled && transport.requests.isEmpty)
     }
 
-    @Test func cancelWhileAnInterceptorIgnoresItSettlesAtOnceAndSendsNothing() async throws {
+    @Test func cancelEndsDespiteUnresponsiveInterceptor() async throws {
         let (entered, gate) = (Gate(), Gate())
         let left = Recorder<Bool>()
         let queue = TestQueue(transport) {
@@ -238,7 +238,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func deadlineSettlesWhileAnInterceptorSuspends() async {
+    @Test func deadlineFiresWhileInterceptorIsSuspended() async {
         let gate = Gate()
         var options = RequestOptions()
         options.deadline = .milliseconds(50)
@@ -257,7 +257,7 @@ import Testing
         gate.open()
     }
 
-    @Test func secretsStayWhereAnInterceptorLeavesTheOrigin() async {
+    @Test func crossOriginRewriteDropsAuthorization() async {
         let queue = TestQueue(transport) {
             $0.interceptors = [
                 Around { request, _, next in
@@ -287,7 +287,7 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    @Test func answerForADownloadIsWrittenToItsFile() async throws {
+    @Test func interceptorResponseIsWrittenToFile() async throws {
         let folder = TemporaryFolder()
         let queue = TestQueue(transport) {
             $0.interceptors = [
@@ -303,7 +303,7 @@ import Testing
         #expect(try Data(contentsOf: folder.file("a")) == Data("known".utf8))
     }
 
-    @Test func downloadThatIsRefusedByItsHeadIsCutAtTheLimitOfErrors() async throws {
+    @Test func rejectedDownloadStopsAtErrorBodyLimit() async throws {
         let steps = ManualTransport()
         let folder = TemporaryFolder()
         let queue = TestQueue(steps) { $0.maximumErrorBodySize = 100 }
@@ -341,7 +341,7 @@ import Testing
         }
     }
 
-    @Test func consumerOfAStreamGetsTheErrorOfItsOperation() async throws {
+    @Test func streamConsumerReceivesOperationError() async throws {
         let steps = ManualTransport()
         let errors = Recorder<String>()
         let clock = ManualClock()
@@ -360,7 +360,7 @@ import Testing
         await operation.end()
     }
 
-    @Test func cookieOfAResponseThatAStaleOneReplacesIsKept() async throws {
+    @Test func cookieFromFailedRevalidationIsStored() async throws {
         let isDown = Locked(false)
         let jar = CookieJar()
         let time = Locked(Date(timeIntervalSince1970: 1_000_000))

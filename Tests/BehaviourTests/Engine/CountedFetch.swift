@@ -22,7 +22,7 @@ enum CountedFetch: String, CaseIterable {
         var description: String { "\(allocations) allocations, \(locks) locks" }
     }
 
-    /// The recorded cost. Whoever changes it on purpose records the new one here, for both builds.
+    /// The recorded cost. If you change it on purpose, record the new cost here, for both builds.
     ///
     /// An unoptimized build allocates much more, such as a box for a value of a generic type.
     var recorded: Cost {

@@ -7,8 +7,8 @@ import Testing
 
 /// The cost of a fetch, in allocations and locks. `Scripts/bench Benchmarks counts` compares that of a release build.
 @Suite(.bounded) struct CountedFetchTests {
-    /// Runs in a process of its own, because the counters are those of a whole process.
-    @Test(.enabled(if: CountedFetch.isComparable)) func allocatesAndLocksAsRecorded() async {
+    /// Runs in its own process, because the counters cover a whole process.
+    @Test(.enabled(if: CountedFetch.isComparable)) func fetchCostMatchesRecordedBaseline() async {
         await #expect(processExitsWith: .success) {
             for fetch in CountedFetch.allCases {
                 let cost = try await fetch.measure()

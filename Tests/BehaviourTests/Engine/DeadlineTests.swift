@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The deadline of a whole operation, in each of its phases.
+/// The deadline of an operation, in each of its phases.
 @Suite(.bounded) struct DeadlineTests {
     private let clock = TestClock()
 
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    /// The task that waits for it may get a thread only after the clock was advanced.
-    @Test func deadlineCountsFromTheMakingOfTheRequest() async {
+    /// The task that waits for the deadline may get a thread only after the clock has advanced.
+    @Test func deadlineStartsWithOperationCreation() async {
         for _ in 0..<Scale.races {
             let clock = ManualClock()
             let queue = TestQueue(InMemoryTransport { _ in .never }) {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func onASuspendedQueueItCompletesAndTheStartFinishes() async {
+    @Test func deadlineFiresOnSuspendedQueue() async {
         let queue = makeQueue(isSuspended: true)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         #expect(await clock.sleeps.first(1) == [.seconds(5)])
@@ -53,7 +53,7 @@ import Testing
         #expect(await probe.ended().count == 1)
     }
 
-    @Test func whileTheRequestIsBeingMade() async {
+    @Test func deadlineFiresWhileBuildingRequest() async {
         let replies = Recorder<BuildCompletion>()
         let queue = makeQueue()
         let probe = Probe(TextRequest(make: { replies.record($0) }), on: queue).run(on: queue)
@@ -66,7 +66,7 @@ import Testing
         #expect(probe.operation.result?.error?.phase == .building)
     }
 
-    @Test func whileNoResponseHasCome() async {
+    @Test func deadlineFiresBeforeResponseHead() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = makeQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
@@ -80,7 +80,7 @@ import Testing
         #expect(probe.operation.result?.error?.transfers.count == 1)
     }
 
-    @Test func whileTheResponseComesIn() async throws {
+    @Test func deadlineFiresWhileReceivingBody() async throws {
         let transport = ManualTransport()
         let queue = makeQueue(transport)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
@@ -98,7 +98,7 @@ import Testing
         #expect(await probe.ended().count == 1)
     }
 
-    @Test func whileTheContentIsDecoded() async {
+    @Test func deadlineFiresWhileDecoding() async {
         let (entered, gate) = (Recorder<Void>(), Gate())
         let queue = makeQueue(InMemoryTransport { _ in .status(.ok) })
         let request = TextRequest(process: { _ in
@@ -116,7 +116,7 @@ import Testing
         gate.open()
     }
 
-    @Test func itIncludesTheWaitForARetry() async {
+    @Test func deadlineIncludesRetryDelay() async {
         let retry = ClosureInterceptor(retry: { _, _ in .retry(after: .seconds(60)) })
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = makeQueue(transport, interceptors: [retry])
@@ -129,7 +129,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func theRequestsOwnComesBeforeTheEnvironments() async {
+    @Test func requestDeadlineOverridesEnvironment() async {
         var options = RequestOptions()
         options.deadline = .milliseconds(300)
         let queue = makeQueue()
@@ -141,7 +141,7 @@ import Testing
         #expect(await probe.ended().map(\.error?.code) == [.deadlineExceeded])
     }
 
-    @Test func aRequestThatIsMadeLaterBringsItsDeadlineToo() async {
+    @Test func deferredRequestAppliesItsDeadline() async {
         var options = RequestOptions()
         options.deadline = .milliseconds(300)
         let request = TextRequest(options: options)
@@ -158,7 +158,7 @@ import Testing
         #expect(second.result?.error?.code == .deadlineExceeded)
     }
 
-    @Test func anOperationThatEndsInTimeStopsTheTimer() async {
+    @Test func completionStopsDeadlineTimer() async {
         let queue = makeQueue(InMemoryTransport { _ in .status(.ok) })
 
         let probe = Probe(TextRequest(), on: queue).run(on: queue)

@@ -14,7 +14,7 @@ import Testing
         (0..<count).map { queue.makeOperation(for: TextRequest(identifier: "\($0)")) }
     }
 
-    @Test(arguments: [1, 2, 3, 10]) func aRingIsRefusedAndEverythingEnds(count: Int) async {
+    @Test(arguments: [1, 2, 3, 10]) func dependencyCycleIsRejected(count: Int) async {
         let operations = make(count)
 
         for index in 0..<count { operations[index].addDependency(operations[(index + 1) % count]) }
@@ -25,7 +25,7 @@ import Testing
         #expect(operations.dropLast().allSatisfy { $0.result?.value == "hello" })
     }
 
-    @Test func aRingThroughAPlainOperationIsRefused() async {
+    @Test func cycleThroughPlainOperationIsRejected() async {
         let operation = make(1)[0]
         let plain = BlockOperation {}
         plain.addDependency(operation)
@@ -37,7 +37,7 @@ import Testing
         await plain.end()
     }
 
-    @Test func diamondsAreNoRings() async {
+    @Test func diamondDependenciesAreAllowed() async {
         let operations = make(4)
         operations[1].addDependency(operations[0])
         operations[2].addDependency(operations[0])
@@ -53,7 +53,7 @@ import Testing
     }
 
     // At full scale, quadratic work would take minutes, and a recursion would overflow the stack.
-    @Test(arguments: [false, true]) func aLongChainIsLinkedInLinearTimeInEitherOrder(isReversed: Bool) {
+    @Test(arguments: [false, true]) func longChainIsCheckedInLinearTime(isReversed: Bool) {
         let count = Scale.pick(10_000, whole: 100_000)
         let operations = (0..<count).map { _ in AsynchronousOperation() }
         let links = Array(zip(operations.dropFirst(), operations))
@@ -61,7 +61,7 @@ import Testing
         for (operation, dependency) in isReversed ? links.reversed() : links { operation.addDependency(dependency) }
         operations[0].addDependency(operations[count - 1])
 
-        // The ring was refused, and the chain wasn't.
+        // The cycle was rejected, but the chain wasn't.
         #expect(operations[0].dependencies.isEmpty && operations[1].dependencies.count == 1)
         #expect(operations.allSatisfy { !$0.isFinished })
         for (operation, dependency) in links.reversed() { operation.removeDependency(dependency) }

@@ -41,7 +41,7 @@ import Testing
 
     private let endless = InMemoryTransport { _ in .status(.ok, body: Data("content".utf8)).stalled(after: 7) }
 
-    @Test func readerThatWaitsGetsTheErrorOfTheDeadline() async {
+    @Test func waitingReaderReceivesDeadlineError() async {
         var random = Fuzz()
         for _ in 0..<Scale.races {
             let codes = Recorder<RequestError.Code?>()
@@ -57,12 +57,12 @@ import Testing
         }
     }
 
-    @Test func readerThatComesLateGetsTheErrorOfTheDeadline() async throws {
+    @Test func lateReaderReceivesDeadlineError() async throws {
         let (codes, clock, gate) = (Recorder<RequestError.Code?>(), ManualClock(), Gate())
         let hasBegun = Gate()
         var request = Reading(codes: codes) {
             hasBegun.open()
-            // Not by `gate.wait()` alone, which ends with the task: the reader is busy, and comes when it is done.
+            // `gate.wait()` would end with the task. The reader is busy, and continues only when it is done.
             _ = await Task.detached { try await gate.wait() }.result
         }
         request.options.deadline = .seconds(5)
@@ -77,7 +77,7 @@ import Testing
         #expect(await codes.first(1) == [.deadlineExceeded])
     }
 
-    @Test func readerOfACancelledStreamIsCancelled() async throws {
+    @Test func readerOfCancelledStreamThrowsCancelled() async throws {
         let codes = Recorder<RequestError.Code?>()
         let hasBegun = Gate()
         let probe = Probe(adding: Reading(codes: codes) { hasBegun.open() }, to: TestQueue(endless))
@@ -89,7 +89,7 @@ import Testing
         #expect(await codes.first(1) == [.cancelled])
     }
 
-    @Test func loopOverAStreamGetsTheErrorOfTheDeadline() async throws {
+    @Test func streamLoopThrowsDeadlineError() async throws {
         for _ in 0..<Scale.races {
             let queue = TestQueue(endless) { $0.deadline = .milliseconds(2) }
             let error = await #expect(throws: RequestError.self) {
@@ -111,7 +111,7 @@ import Testing
         AuthenticationInterceptor(authenticator, origins: sampleOrigins, window: window, timeout: timeout, clock: clock)
     }
 
-    @Test func refreshThatTakesTooLongFailsWithItsTimeout() async {
+    @Test func slowRefreshFailsWithTimeout() async {
         let authenticator = TokenAuthenticator { _ in
             try? await Gate().wait()
             throw CancellationError()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func refusedRefreshHasTheFailureOfTheLastOneAsItsCause() async {
+    @Test func excessiveRefreshIncludesPreviousFailure() async {
         let authenticator = TokenAuthenticator { _ in throw SampleError(name: "wrong password") }
         let interceptor = interceptor(authenticator, window: RefreshClient.Window(limit: 2, duration: .seconds(30)))
         let queue = TestQueue { $0.interceptors = [interceptor] }

@@ -23,13 +23,13 @@ import Testing
         case plain, stream, download, coalesced, refreshing
     }
 
-    @Test(arguments: End.allCases, Moment.allCases) func end(_ end: End, at moment: Moment) async throws {
+    @Test(arguments: End.allCases, Moment.allCases) func operationEndsOnce(_ end: End, at moment: Moment) async throws {
         for kind in Kind.allCases {
             try await Stage(end, moment, kind).play()
         }
     }
 
-    /// One case of the matrix: two operations if they share a transfer, else one.
+    /// One case of the matrix: two operations if they share a transfer, otherwise one.
     private struct Stage {
         private let (end, moment, kind): (End, Moment, Kind)
         private let clock = ManualClock()
@@ -44,7 +44,7 @@ import Testing
         }
 
         private var name: Comment { "\(kind), \(moment), \(end)" }
-        /// The number of the transfer that is answered: with a refresh, the first one is refused.
+        /// The number of the transfer with the final response: with a refresh, the first one is rejected.
         private var number: Int { kind == .refreshing ? 2 : 1 }
 
         func play() async throws {
@@ -113,7 +113,7 @@ import Testing
             }
         }
 
-        /// Brings the operations to the moment, and ends them there; returns the number of requests sent by then.
+        /// Ends the operations at the moment, and returns the number of requests sent by then.
         private func reach<R>(_ count: Int, _ ending: Ending<R>) async throws -> Int {
             switch moment {
             case .beforeTheStart:
@@ -133,7 +133,7 @@ import Testing
                 ending()
             case .inTheWaitForARetry:
                 try await begin(.serviceUnavailable, for: count).receive(.end(nil))
-                // A refused request is sent again at once, which counts as well.
+                // A request rejected with a 401 is resent immediately, which counts as a retry too.
                 await scheduled.first(count * number)
                 ending()
             case .whileDelivering:
@@ -144,7 +144,7 @@ import Testing
             return number
         }
 
-        /// Begins the answer that counts, once all the operations wait for it.
+        /// Begins the final response, once all operations wait for it.
         private func begin(_ status: HTTPStatus, for count: Int) async throws -> ManualTransfer {
             if kind == .coalesced { await joined.first(count) }
             if number == 2 { try await answer(.unauthorized, toTransfer: 1) }
@@ -184,7 +184,7 @@ import Testing
         func atTheEnd(of operation: NetworkOperation<R>) -> some EventMonitor {
             ClosureMonitor { [weak operation, self] event, _ in
                 guard case .operationEnded = event, let operation else { return }
-                // The time passes for both of them.
+                // The clock advances for both operations.
                 if end == .deadline, operations.withLock({ $0 }).contains(where: { $0.result == nil }) { return }
                 end([operation])
             }
@@ -208,7 +208,7 @@ import Testing
             }
         }
 
-        /// Whether a result is that of this end, or of the answer if the end came after it.
+        /// Whether a result is that of this end, or of the response if the end came later.
         func explains(_ result: Result<String, RequestError>, isLate: Bool) -> Bool {
             guard !isLate else { return result.value == "whole" }
             return switch end {

@@ -7,16 +7,16 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// When a monitor or a completion gets an operation's result, nothing is sent any more; all get the same result.
+/// Once a monitor or a completion gets an operation's result, nothing more is sent, and all get the same result.
 @Suite(.bounded) struct EndOrderRaceTests {
-    /// Sends a request of its own before each one.
+    /// Sends an additional request before each request.
     private struct Prelude: Interceptor {
         func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             _ = try await context.send(HTTPRequest(url: home.appending(path: "token")))
         }
     }
 
-    @Test func monitorOfACancelledRequestFindsItsTransferStopped() async throws {
+    @Test func transferIsCancelledBeforeMonitorIsNotified() async throws {
         let (transport, cancels) = (ManualTransport(), Recorder<Int>())
         let queue = TestQueue(transport) {
             $0.monitors = [
@@ -39,14 +39,14 @@ import Testing
     }
 
     // Only in at least one of ten rounds: the transport may still be returning its handle, which is cancelled later.
-    @Test func completionFindsTheRequestsOfInterceptorsStopped() async throws {
+    @Test func nestedRequestsStopBeforeCompletion() async throws {
         let cancels = Recorder<Int>()
         for _ in 0..<10 {
             let transport = ManualTransport()
             let queue = TestQueue(transport) { $0.interceptors = [Prelude()] }
             let probe = Probe(TextRequest(), on: queue)
             probe.operation.addCompletion(on: .global()) { _ in cancels.record(transport.transfers[0].cancelCount) }
-            // So many that the first one has run while the others are still being called.
+            // With this number, the others are still being called when the first one has run.
             for _ in 0..<20_000 { probe.operation.addCompletion(on: .global()) { _ in } }
             queue.addOperation(probe.operation)
             let transfer = try await transport.awaitTransfer()
@@ -59,7 +59,7 @@ import Testing
         #expect(await cancels.first(10).contains(1))
     }
 
-    @Test func monitorAndCompletionGetTheSameResult() async throws {
+    @Test func monitorAndCompletionReceiveSameResult() async throws {
         for _ in 0..<Scale.races {
             let (transport, outcomes) = (ManualTransport(), Recorder<RequestError.Code>())
             let queue = TestQueue(transport) {

@@ -34,7 +34,7 @@ import Testing
             return response.held(by: gate)
         }
 
-        /// Whether the request is never answered, and ends with its deadline.
+        /// Whether the request gets no response, and ends with its deadline.
         static func hasDeadline(_ number: String) -> Bool { Int(number)?.isMultiple(of: 9) == true }
 
         private func response(to request: ReceivedRequest) -> StubResponse {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Sends an additional request for some of those that pass, and hedges others.
+    /// Sends an additional request for some requests, and hedges others.
     private struct Busy: Interceptor {
         func intercept(
             _ request: HTTPRequest,
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4, 8, 64])
-    func everyOperationEndsOnceAndNothingIsLeft(width: Int) async {
+    func operationsEndOnceUnderRandomLoad(width: Int) async {
         let count = Scale.pick(150, whole: 1500)
         let (census, ends) = (Census(), Recorder<(number: Int, code: RequestError.Code?)>())
         let server = Server(Fuzz.seed &+ UInt64(width))

@@ -7,13 +7,13 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// After a cancellation, a completion is called only when nothing is sent any more.
+/// After a cancellation, completions are called only once nothing more is sent.
 @Suite(.bounded) struct LastSendTests {
     enum Kind: CaseIterable {
         case plain, shared, nested
     }
 
-    /// Sends a request of its own before the first one.
+    /// Sends an additional request before the first request.
     private struct Prelude: Interceptor {
         func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
             if request.url.path == home.path {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func nothingIsSentOnceACompletionIsCalled(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func nothingIsSentAfterCompletion(kind: Kind) async throws {
         let (announced, completed, over) = (Gate(), Gate(), Gate())
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
@@ -53,7 +53,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    /// A transport that runs code of the test each time that its capabilities are read.
+    /// A transport that calls the test each time its capabilities are read.
     private final class AskedTransport: HTTPTransport {
         private let wasAsked: @Sendable () -> Void
         private let willSend: @Sendable () -> Void
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func requestThatIsCancelledWhileItsTransportIsAskedIsNotSent() async {
+    @Test func cancellingDuringCapabilityCheckSendsNothing() async {
         for moment in 1... {
             let target = Locked<NetworkOperation<TextRequest>?>(nil)
             let (questions, sentAfterEnd) = (Locked(0), Locked(false))

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A retry is decided for the request that would be sent again, after any redirects.
+/// After redirects, whether to retry is decided for the request that would be resent.
 @Suite(.bounded) struct RetryAfterRedirectTests {
     enum Failure: CaseIterable, Sendable {
         case busy
@@ -39,7 +39,7 @@ import Testing
     private let atPay = URL(string: "https://example.com/pay")!
 
     @Test(arguments: [HTTPMethod.post, .patch], [HTTPStatus.movedPermanently, .found, .seeOther])
-    func paymentWhoseReceiptFailsIsMadeOnce(method: HTTPMethod, status: HTTPStatus) async {
+    func unsafeRequestIsNotRepeatedAfterRedirect(method: HTTPMethod, status: HTTPStatus) async {
         for failure in Failure.allCases {
             let sent = Recorder<String>()
             let operation = queue(server(status, failure, sent))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Failure.allCases) func paymentWithAKeyIsMadeAgain(failure: Failure) async {
+    @Test(arguments: Failure.allCases) func idempotencyKeyAllowsRetryAfterRedirect(failure: Failure) async {
         let sent = Recorder<String>()
         let request = HTTPRequest(
             url: atPay,
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPStatus.temporaryRedirect, .permanentRedirect])
-    func redirectThatKeepsTheMethodIsRetriedByTheRulesOfTheMethod(status: HTTPStatus) async {
+    func retryAfter307Or308DependsOnMethod(status: HTTPStatus) async {
         for (method, isRetried) in [(HTTPMethod.put, true), (.post, false)] {
             let sent = Recorder<String>()
             await queue(server(status, .busy, sent))
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func failureOfAStreamThatWasSentStaysWhatItIs() async {
+    @Test func oneShotStreamKeepsOriginalFailure() async {
         let sent = Recorder<String>()
         let stream = HTTPBody.Stream(InputStream(data: Data("once".utf8)))
         let operation = queue(server(.seeOther, .busy, sent))
@@ -91,9 +91,9 @@ import Testing
         #expect(sent.elements.filter { $0.hasSuffix("/pay") }.count == 1)
     }
 
-    /// An interceptor that is limited to some requests answers the challenge too.
+    /// A scoped interceptor handles the challenge too.
     @Test(arguments: [false, true])
-    func rejectedReceiptRefreshesTheCredentialAndAsksForTheReceiptAgain(isLimited: Bool) async {
+    func refreshResendsOnlyRedirectTarget(isLimited: Bool) async {
         let (sent, refreshes) = (Recorder<String>(), Recorder<String?>())
         let transport = InMemoryTransport { request in
             let token = request.headers[.authorization] ?? "none"
@@ -120,7 +120,7 @@ import Testing
         #expect((try? operation.result?.get()) != nil)
     }
 
-    @Test func paymentIsNotMadeAgainWhereTheAnswerToAChallengeCannotConnect() async {
+    @Test func failedChallengeRetryDoesNotRepeatPost() async {
         let sent = Recorder<String>()
         let transport = InMemoryTransport { request in
             sent.record("\(request.method) \(request.url.path)")
@@ -140,7 +140,7 @@ import Testing
         #expect(sent.elements == ["POST /pay", "GET /receipt", "GET /receipt"])
     }
 
-    @Test func postThatCouldNotConnectIsSentAgain() async {
+    @Test func unconnectedPostIsRetried() async {
         let sent = Recorder<String>()
         let transport = InMemoryTransport { request in
             sent.record(request.method.rawValue)

@@ -21,7 +21,7 @@ import Testing
         DataOperation(OperationConfiguration(source: source, transport: transport))
     }
 
-    @Test func secondUseOfASourceReportsEventsOnce() async throws {
+    @Test func reusedSourceReportsEventsOnce() async throws {
         let starts = Recorder<UInt64>()
         var options = RequestOptions()
         options.monitors = [
@@ -37,7 +37,7 @@ import Testing
         #expect(starts.elements.count == 2 && Set(starts.elements).count == 2)
     }
 
-    @Test func droppedOperationLeavesItsSourceToOthers() async throws {
+    @Test func droppedOperationKeepsSourceUsable() async throws {
         let source = source()
         _ = operation(source)
         let other = operation(source)
@@ -47,7 +47,7 @@ import Testing
         #expect(try await other.value() == "")
     }
 
-    @Test func monitorAddedLateKnowsAGroupAsOneAddedEarly() async throws {
+    @Test func lateMonitorSeesSameGroupIdentifier() async throws {
         let seen = Recorder<String?>()
         let early = HTTPClient(transport: transport) {
             $0.monitors = [.events { _, operation in seen.record(operation.identifier) }]
@@ -60,7 +60,7 @@ import Testing
         #expect(Set(seen.elements).count == 1, "\(seen.elements)")
     }
 
-    @Test func chainThatIsTooLongIsRefused() async throws {
+    @Test func overlongInterceptorChainIsRejected() async throws {
         struct Nothing: Interceptor {}
         let queue = TestQueue(transport) { $0.interceptors = Array(repeating: Nothing(), count: 65_534) }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(operation.result?.error?.code == .unsupported && transport.requests.isEmpty)
     }
 
-    @Test func changedEnvironmentCountsForTheNextRequest() async throws {
+    @Test func changedEnvironmentAppliesToNextRequest() async throws {
         let client = HTTPClient(transport: transport)
         _ = try await client.send(HTTPRequest(url: home))
         client.environment.headers["X-Later"] = "1"

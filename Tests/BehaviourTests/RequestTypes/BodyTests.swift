@@ -17,7 +17,7 @@ import Testing
         ClosureInterceptor(retry: { _, context in context.attempt < count ? .retry : .fail })
     }
 
-    @Test func sentBodyIsEncodedWithItsFields() async throws {
+    @Test func bodyIsEncodedAndSetsContentType() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.headers = [.contentType: "client/x", .accept: "a/b"] }
 
@@ -30,7 +30,7 @@ import Testing
         #expect(sent.headers[.accept] == "a/b")
     }
 
-    @Test func aBodyThatCannotBeEncodedIsNotSent() async {
+    @Test func encodingFailureSendsNothing() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
 
@@ -44,7 +44,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aBadPieceOfAFormIsAnInvalidRequest() async {
+    @Test func invalidFormPartHeaderFailsRequest() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let body = HTTPBody.multipart { $0.add("a", for: "a", headers: ["X-A": "a\r\nX-Evil: 1"]) }
@@ -55,7 +55,7 @@ import Testing
         #expect((error?.underlying as? InvalidValue)?.kind == .headerValue)
     }
 
-    @Test func eachAttemptEncodesTheBody() async {
+    @Test func bodyIsReencodedForEachAttempt() async {
         let count = Recorder<Void>()
         let body = HTTPBody(headers: [.contentType: "a/b"]) {
             count.record(())
@@ -70,7 +70,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[values: .contentType] } == [["a/b"], ["a/b"], ["a/b"]])
     }
 
-    @Test func aRetrySendsTheWholeFormUnderTheSameBoundary() async throws {
+    @Test func retryResendsFormWithSameBoundary() async throws {
         let file = try TemporaryFile(Data(repeating: 0x78, count: 100_000))
         let body = HTTPBody.multipart { form in
             form.add("grün", for: "text")
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aRedirectSendsWhatWasEncoded() async {
+    @Test func redirectReusesEncodedBody() async {
         let count = Recorder<Void>()
         let body = HTTPBody(headers: [.contentType: "a/b"]) {
             count.record(())
@@ -108,7 +108,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.contentType] } == ["a/b", "a/b"])
     }
 
-    @Test func aFormOfAStreamThatWasHandedOverIsSentOnce() async {
+    @Test func formWithOneShotStreamIsNotRetried() async {
         let body = HTTPBody.multipart { $0.add(.stream(HTTPBody.Stream(InputStream(data: Data("x".utf8)))), for: "a") }
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = TestQueue(transport) { $0.interceptors = [retrying(3)] }
@@ -119,7 +119,7 @@ import Testing
         #expect((error?.underlying as? RequestError)?.code == .bodyNotReplayable)
     }
 
-    @Test func theTypeOfTheRequestCountsButForTheBoundary() async {
+    @Test func requestContentTypeWinsExceptForMultipart() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
             $0.interceptors = [
@@ -136,7 +136,7 @@ import Testing
         #expect(transport.requests.map { $0.headers["X-Type"] } == types.map(\.first))
     }
 
-    @Test func anInterceptorMayReplaceTheBody() async {
+    @Test func interceptorCanReplaceBody() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
             $0.interceptors = [
@@ -159,7 +159,7 @@ import Testing
         case interceptor
     }
 
-    @Test(arguments: Reader.allCases) func signedBytesAreTheSentBytes(reader: Reader) async throws {
+    @Test(arguments: Reader.allCases) func signedBytesMatchSentBytes(reader: Reader) async throws {
         let (signed, encoded) = (Recorder<Data?>(), Recorder<Void>())
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {

@@ -25,7 +25,7 @@ import Testing
 
     private func note(_ text: String) {}
 
-    @Test func headersOfBothSpellings() {
+    @Test func headersBuilderAcceptsAllFieldTypes() {
         let headers = Get<User>("u").headers {
             Accept(.json, .xml)
             Authorization("Bearer t")
@@ -45,7 +45,7 @@ import Testing
         #expect(headers[.accept]?.hasPrefix("application/json") == true)
     }
 
-    @Test func memberMayStandFirst() {
+    @Test func headersBuilderCanStartWithImplicitMember() {
         let headers = Get<User>("u").headers {
             .accept(.json)
         }.http.headers
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "t"], Mode.allCases)
-    func headersWithConditions(_ token: String?, _ mode: Mode) {
+    func headersBuilderSupportsControlFlow(_ token: String?, _ mode: Mode) {
         let headers = Get<User>("u").headers {
             note("statements that give nothing are let be")
             if let token { Authorization("Bearer \(token)") }
@@ -73,7 +73,7 @@ import Testing
         #expect(headers[values: "X-For"] == ["0", "1", "2"])
     }
 
-    @Test func laterHeadersReplaceEarlierOnesOfTheirName() {
+    @Test func laterHeaderReplacesEarlierOfSameName() {
         let request = Get<User>("u")
             .headers { Header("x-a", value: "1") }
             .headers { Header("X-A", value: "2") }
@@ -81,7 +81,7 @@ import Testing
         #expect(request.http.headers[values: "x-a"] == ["2"])
     }
 
-    @Test func queryWithConditions() {
+    @Test func queryBuilderSupportsControlFlow() {
         let (page, flag): (Int?, Bool) = (2, false)
         let query = Get<User>("u").query {
             note("statements that give nothing are let be")
@@ -94,7 +94,7 @@ import Testing
         #expect(query.percentEncoded == "fields=id&fields=name&page=2&noflag&q=a%26b")
     }
 
-    @Test func bodyIsOneValue() async throws {
+    @Test func bodyBuilderEncodesSingleValue() async throws {
         let user = User()
 
         let sent = try await TestQueue.sent(
@@ -108,7 +108,7 @@ import Testing
         #expect(sent.headers[.contentType] == "application/json")
     }
 
-    @Test func bodyIsEncodedByTheEncoderThatIsGiven() async throws {
+    @Test func bodyBuilderUsesCustomEncoder() async throws {
         let sent = try await TestQueue.sent(
             Post<Void>("u").body(encoder: {
                 let encoder = JSONEncoder()
@@ -120,7 +120,7 @@ import Testing
         #expect(try sent.body.data() == Data(#"{"some_key":1}"#.utf8))
     }
 
-    @Test func noValueIsNoBody() async throws {
+    @Test func nilOptionalProducesNoBody() async throws {
         let missingUser: User? = nil
 
         let sent = try await TestQueue.sent(Post<Void>("u").body { missingUser })
@@ -128,7 +128,7 @@ import Testing
         #expect(sent.body.isEmpty && sent.headers[.contentType] == nil)
     }
 
-    @Test func nilIsNoBody() async throws {
+    @Test func nilLiteralProducesNoBody() async throws {
         let sent = try await TestQueue.sent(Post<Void>("u").body { nil })
         let null = try await TestQueue.sent(Post<Void>("u").body(.json(nil)))
 
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func bodyWithAChoice(_ isRaw: Bool) async throws {
+    func bodyBuilderSupportsIfElse(_ isRaw: Bool) async throws {
         let sent = try await TestQueue.sent(
             Post<Void>("u").body {
                 if isRaw { Data("raw".utf8) } else { User() }
@@ -147,7 +147,7 @@ import Testing
         #expect(sent.headers[.contentType] == (isRaw ? "application/octet-stream" : "application/json"))
     }
 
-    @Test func bodyThatCannotBeEncodedIsAnErrorAndNothingIsSent() async {
+    @Test func unencodableBodyFailsRequest() async {
         let error = await #expect(throws: RequestError.self) {
             try await TestQueue.sent(Post<Void>("u").body { [Double.infinity] })
         }

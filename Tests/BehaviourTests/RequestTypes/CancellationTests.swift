@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A cancel in every phase: one completion at once, and an end when the queue and the transfer allow it.
+/// Cancels in every phase: the operation completes once, immediately, and ends when its queue and transfer allow it.
 @Suite(.bounded) struct CancellationTests {
-    @Test func beforeItIsAdded() async {
+    @Test func cancelsBeforeEnqueueing() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let probe = Probe(TextRequest(), on: queue)
@@ -23,7 +23,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func onASuspendedQueue() async {
+    @Test func cancelsOnSuspendedQueue() async {
         let queue = TestQueue(isSuspended: true)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
 
@@ -37,7 +37,7 @@ import Testing
         #expect(await probe.ended().count == 1)
     }
 
-    @Test func behindADependencyThatIsNotFinished() async {
+    @Test func cancelsWhileDependencyIsPending() async {
         let queue = TestQueue()
         let gate = Gate()
         let first = BlockOperation { try? gate.wait() }
@@ -53,7 +53,7 @@ import Testing
         #expect(await probe.ended().count == 1)
     }
 
-    @Test func whileTheRequestIsBeingMade() async {
+    @Test func cancelsWhileBuildingRequest() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let replies = Recorder<BuildCompletion>()
@@ -69,7 +69,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func whileAnInterceptorChangesTheRequest() async {
+    @Test func cancelsWhileInterceptorAdaptsRequest() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let entered = Recorder<Void>()
         let gate = Gate()
@@ -91,7 +91,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func whileNoResponseHasCome() async {
+    @Test func cancelsBeforeResponseHead() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
@@ -104,7 +104,7 @@ import Testing
         #expect(probe.operation.result?.error?.transfers.count == 1)
     }
 
-    @Test func whileItWaitsForARetry() async {
+    @Test func cancelsDuringRetryBackoff() async {
         let clock = TestClock()
         let queue = TestQueue(InMemoryTransport { _ in .status(.serviceUnavailable) }) {
             $0.clock = clock
@@ -121,7 +121,7 @@ import Testing
         )
     }
 
-    @Test func whileItWaitsForANewCredential() async {
+    @Test func cancelsDuringCredentialRefresh() async {
         let desk = RefreshDesk()
         let queue = TestQueue(InMemoryTransport { _ in .status(.unauthorized) }) {
             $0.interceptors = [
@@ -137,7 +137,7 @@ import Testing
         await desk.end(with: .success("new"))
     }
 
-    @Test func whileTheResponseComesIn() async throws {
+    @Test func cancelsWhileReceivingBody() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
@@ -150,14 +150,14 @@ import Testing
         #expect(await probe.completions().map(\.error?.code) == [.cancelled])
         #expect(probe.operation.result?.error?.phase == .receiving)
         try await eventually { transfer.cancelCount == 1 }
-        // The transfer decides when the operation ends, and keeps its place in the queue until then.
+        // The operation ends with its transfer, and keeps its slot in the queue until then.
         #expect(!probe.operation.isFinished && probe.operation.isExecuting)
         transfer.receive(.data(Data("lo".utf8)))
         transfer.receive(.end(nil))
         #expect(await probe.ended().count == 1)
     }
 
-    @Test func whileTheContentIsDecoded() async {
+    @Test func cancelsWhileDecoding() async {
         let (entered, gate) = (Recorder<Void>(), Gate())
         let request = TextRequest(process: { _ in
             entered.record(())
@@ -175,7 +175,7 @@ import Testing
         #expect(await probe.ended().map(\.error?.code) == [.cancelled])
     }
 
-    @Test func whileARetryWaits() async {
+    @Test func cancelsDelayedInterceptorRetry() async {
         let clock = TestClock()
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = TestQueue(transport) {
@@ -193,7 +193,7 @@ import Testing
         #expect(clock.cancellations.count == 1 && transport.requests.count == 1)
     }
 
-    @Test func afterTheEndItChangesNothing() async {
+    @Test func cancelAfterCompletionHasNoEffect() async {
         let queue = TestQueue()
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await probe.operation.end()
@@ -204,7 +204,7 @@ import Testing
         #expect(probe.operation.result?.value == "hello")
     }
 
-    @Test func allAtOnce() async {
+    @Test func cancelAllOperationsCancelsEveryRequest() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent), width: 2)
         let probes = (0..<20).map { Probe(TextRequest(identifier: "\($0)"), on: queue).run(on: queue) }

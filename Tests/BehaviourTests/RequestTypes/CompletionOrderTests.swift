@@ -9,7 +9,7 @@ import Testing
 
 /// The order of result, completion and end, as every observer sees it.
 @Suite(.bounded) struct CompletionOrderTests {
-    @Test func theResultIsThereWhenADependentRuns() async {
+    @Test func resultIsAvailableToDependentOperations() async {
         let queue = TestQueue()
         let seen = Recorder<String?>()
         let request = queue.addRequest(TextRequest())
@@ -21,7 +21,7 @@ import Testing
         #expect(await seen.first(1) == ["hello"])
     }
 
-    @Test func theResultIsThereWhenIsFinishedChanges() async {
+    @Test func resultIsAvailableInCompletionBlock() async {
         let queue = TestQueue(isSuspended: true)
         let seen = Recorder<String?>()
         let request = queue.addRequest(TextRequest())
@@ -32,7 +32,7 @@ import Testing
         #expect(await seen.first(1) == ["hello"])
     }
 
-    @Test func dependentOnTheSerialQueueOfTheCompletionRunsAfterIt() async {
+    @Test func completionPrecedesDependentOnSameQueue() async {
         let serial = DispatchQueue(label: "serial")
         let dependents = OperationQueue()
         dependents.underlyingQueue = serial
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// Monitors are notified between the result and the completions, for as long as they take.
-    @Test func completionAddedBetweenResultAndCompletionsRunsAfterThem() async {
+    @Test func completionAddedByMonitorRunsLast() async {
         final class Latecomer: EventMonitor {
             let come = Locked<@Sendable () -> Void>({})
 
@@ -75,7 +75,7 @@ import Testing
         #expect(await events.first(2) == ["first", "late"])
     }
 
-    @Test func aCancelledOperationKeepsTheOrderToo() async {
+    @Test func cancellationKeepsCompletionOrder() async {
         let serial = DispatchQueue(label: "serial")
         let dependents = OperationQueue()
         dependents.underlyingQueue = serial
@@ -94,7 +94,7 @@ import Testing
 
     private static let key = DispatchSpecificKey<String>()
 
-    @Test func theUnderlyingQueueOfTheQueueIsTheDefault() async {
+    @Test func completionDefaultsToUnderlyingQueue() async {
         let underlying = DispatchQueue(label: "underlying")
         underlying.setSpecific(key: Self.key, value: "underlying")
         let queue = TestQueue()
@@ -106,7 +106,7 @@ import Testing
         #expect(await seen.first(1) == ["underlying"])
     }
 
-    @Test func theCompletionQueueThatIsNamedWins() async {
+    @Test func explicitCompletionQueueTakesPrecedence() async {
         let named = DispatchQueue(label: "named")
         named.setSpecific(key: Self.key, value: "named")
         let underlying = DispatchQueue(label: "underlying")
@@ -122,11 +122,11 @@ import Testing
         withExtendedLifetime(underlying) {}
     }
 
-    @Test func withoutEitherItIsTheGlobalQueueOfUtilityQuality() async {
+    @Test func completionFallsBackToGlobalUtilityQueue() async {
         let seen = Recorder<Void>()
 
         TestQueue().addRequest(TextRequest()) { _ in
-            // There is no other way to ask; it ends the process if the answer is no.
+            // Dispatch has no query for it: on another queue, the precondition ends the process.
             dispatchPrecondition(condition: .onQueue(.global(qos: .utility)))
             seen.record(())
         }
@@ -134,7 +134,7 @@ import Testing
         await seen.first(1)
     }
 
-    @Test func waitingForTheOperationOnItsCompletionQueueDoesNotDeadlock() async {
+    @Test func waitingOnCompletionQueueDoesNotDeadlock() async {
         let serial = DispatchQueue(label: "serial")
         let queue = TestQueue()
         let gate = Gate()
@@ -156,7 +156,7 @@ import Testing
         #expect(await events.first(3) == ["waiting", "waited", "completion"])
     }
 
-    @Test func valueGivesWhatTheOperationGives() async throws {
+    @Test func valueReturnsTheOperationsResult() async throws {
         let queue = TestQueue()
         let request = queue.addRequest(TextRequest())
 
@@ -166,7 +166,7 @@ import Testing
         #expect(first == "hello" && second == "hello")
     }
 
-    @Test func cancellingATaskThatWaitsForAValueLeavesTheOperationAlone() async throws {
+    @Test func cancellingAwaitingTaskKeepsOperationRunning() async throws {
         let gate = Gate()
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("late".utf8)).held(by: gate) })
         let request = queue.addRequest(TextRequest())

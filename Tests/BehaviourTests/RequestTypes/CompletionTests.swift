@@ -9,7 +9,7 @@ import Testing
 
 /// Exactly one completion, however the operation ends.
 @Suite(.bounded) struct CompletionTests {
-    @Test func aSuccessCompletesOnce() async {
+    @Test func successCompletesOnce() async {
         let queue = TestQueue()
 
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
@@ -20,7 +20,7 @@ import Testing
         #expect(probe.operation.isFinished && !probe.operation.isExecuting && !probe.operation.isCancelled)
     }
 
-    @Test func aFailureOfTheTransferCompletesOnce() async {
+    @Test func transferFailureCompletesOnce() async {
         let queue = TestQueue(InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .receiving)) })
 
         let results = await Probe(TextRequest(), on: queue).run(on: queue).ended()
@@ -85,7 +85,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: buildings) func everyWayToBuildARequestCompletesOnce(_ building: Building) async {
+    @Test(arguments: buildings) func irregularBuildCallbacksCompleteOnce(_ building: Building) async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("hello".utf8)) }
         let queue = TestQueue(transport)
 
@@ -97,7 +97,7 @@ import Testing
         #expect(transport.requests.count == (building.code == nil ? 1 : 0))
     }
 
-    @Test func errorOfTheRequestUnderliesTheFailure() async {
+    @Test func processingErrorIsTheUnderlyingError() async {
         let queue = TestQueue()
         let request = TextRequest(process: { _ in throw SampleError(name: "unreadable") })
 
@@ -109,7 +109,7 @@ import Testing
         #expect(results.first?.error?.body == Data("hello".utf8))
     }
 
-    @Test func operationDeallocatedBeforeItRunsIsCancelled() async {
+    @Test func deallocatedOperationCompletesAsCancelled() async {
         let results = Recorder<Result<String, RequestError>>()
 
         do { _ = TestQueue().makeOperation(for: TextRequest()) { results.record($0) } }
@@ -128,7 +128,7 @@ import Testing
         for probe in probes { #expect(await probe.ended().count == 1) }
     }
 
-    @Test func anOperationThatIsFinishedWithoutAResultIsCancelled() async {
+    @Test func finishingWithoutResultCancelsOperation() async {
         let sent = Recorder<ReceivedRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
@@ -141,7 +141,7 @@ import Testing
         await #expect(throws: RequestError.self) { try await probe.operation.value() }
     }
 
-    @Test func aCompletionThatIsAddedLateIsCalledAtOnce() async {
+    @Test func completionAddedAfterEndIsCalled() async {
         let queue = TestQueue()
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await probe.operation.end()
@@ -153,7 +153,7 @@ import Testing
         #expect(await probe.completions().count == 1)
     }
 
-    @Test func theFirstResultThatIsGivenFromOutsideIsTheResult() async {
+    @Test func firstExternalResultWins() async {
         let queue = TestQueue(isSuspended: true)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
 
@@ -168,7 +168,7 @@ import Testing
         #expect(await probe.ended().map(\.value) == ["canned"])
     }
 
-    @Test func completionBlockIsLeftToTheUser() async {
+    @Test func completionBlockIsAvailableToCaller() async {
         let queue = TestQueue()
         let probe = Probe(TextRequest(), on: queue)
         #expect(probe.operation.completionBlock == nil)

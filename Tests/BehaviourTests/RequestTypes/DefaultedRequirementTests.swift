@@ -22,7 +22,7 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    @Test func aStrategyThatIsNoOptionalDecodes() async throws {
+    @Test func nonOptionalDecodingStrategyIsUsed() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .json(#"{"starts_at": "1970-01-01T00:01:00Z"}"#) })
 
         #expect(try await queue.fetch(EventRequest()) == Event(startsAt: Date(timeIntervalSince1970: 60)))
@@ -47,7 +47,7 @@ import Testing
         return await Probe(request, on: queue).run(on: queue).ended().first?.value != nil
     }
 
-    @Test func validStatusesMayBeASetOrARange() async {
+    @Test func validStatusCodesCanBeSetOrRange() async {
         #expect(await accepts(StatusRequest(validHTTPStatusCodes: [404])))
         #expect(await accepts(StatusRequest(validHTTPStatusCodes: Set([404]))))
         #expect(await accepts(StatusRequest(validHTTPStatusCodes: 200..<500)))
@@ -64,7 +64,7 @@ import Testing
         func process(_ file: Download.File) throws -> Data { try Data(contentsOf: file.url) }
     }
 
-    @Test func anExpectedDigestThatIsNoOptionalIsChecked() async {
+    @Test func nonOptionalExpectedDigestIsVerified() async {
         let queue = TestQueue()
 
         let error = await Probe(Film(), on: queue).run(on: queue).ended().first?.error as? RequestError
@@ -79,7 +79,7 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    @Test func aDestinationThatIsAURLIsWhereTheFileGoes() async throws {
+    @Test func urlDestinationReceivesDownload() async throws {
         let folder = TemporaryFolder()
 
         let file = try await TestQueue().fetch(Song(destination: folder.file("song.mp3")))
@@ -101,7 +101,7 @@ import Testing
         func processData(_ data: Data) throws -> Settings { try decoder.decode(Settings.self, from: data) }
     }
 
-    @Test func aDecoderOfAnotherKindIsTheRequestsOwn() async throws {
+    @Test func requestCanDeclareOtherDecoderType() async throws {
         let content = try PropertyListEncoder().encode(["volume": 11])
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: content) })
 
@@ -116,11 +116,11 @@ import Testing
         func addOperation(_ operation: Operation) { base.addOperation(operation) }
     }
 
-    @Test func aTransportOfItsOwnTypeCarriesTheRequestsOfAQueue() async throws {
+    @Test func queueUsesConcretelyTypedTransport() async throws {
         #expect(try await StandIn().fetch(Get<String>().modified { $0.http.url = home }) == "from the stand-in")
     }
 
-    // MARK: The decoder
+    // MARK: Decoder
 
     private struct Order: Decodable, Sendable, Equatable {
         let madeAt: Date
@@ -159,12 +159,12 @@ import Testing
 
     private let minute = Order(madeAt: Date(timeIntervalSince1970: 60))
 
-    @Test func theDecoderOfTheEnvironmentIsThatOfADecodableRequest() async throws {
+    @Test func decodableRequestUsesEnvironmentDecoder() async throws {
         #expect(try await client(#"{"made_at": "1970-01-01T00:01:00Z"}"#).fetch(OrderRequest()) == minute)
         #expect(try await client(#"[{"made_at": "1970-01-01T00:01:00Z"}]"#).fetch(EnvelopeRequest()) == minute)
     }
 
-    @Test func aStrategyOfTheRequestGoesBeforeTheEnvironments() async throws {
+    @Test func requestStrategyOverridesEnvironment() async throws {
         #expect(try await client(#"{"made_at": 60}"#).fetch(OwnDateRequest()) == minute)
     }
 
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func theDecoderOfTheEnvironmentIsThatOfInterceptors() async throws {
+    @Test func interceptorsUseEnvironmentDecoder() async throws {
         let orders = Recorder<Order>()
         let client = client(#"{"made_at": "1970-01-01T00:01:00Z"}"#).inheriting {
             $0.interceptors = [Reading(orders: orders)]
@@ -196,7 +196,7 @@ import Testing
         #expect(orders.elements == [minute, minute])
     }
 
-    @Test func theDecoderOfTheEnvironmentIsThatOfLinesOfJSON() async throws {
+    @Test func jsonLinesUseEnvironmentDecoder() async throws {
         let stream = try await client(#"{"made_at": "1970-01-01T00:01:00Z"}"# + "\n").stream(HTTPRequest(url: home))
         var orders: [Order] = []
 

@@ -34,10 +34,10 @@ import Testing
         .greatestFiniteMagnitude, .infinity, .nan, .signalingNaN,
     ]
 
-    /// Whether a wait of this duration is over at once.
+    /// Whether a wait of this duration ends immediately.
     private static func isOver(_ duration: Duration) -> Bool { duration < .seconds(1) }
 
-    /// Runs a request that waits for a duration: it ends by itself if that is short, and otherwise with a cancel.
+    /// Runs a request that waits for a duration, and cancels it if the duration is long.
     private static func code(
         _ request: TextRequest,
         on queue: TestQueue,
@@ -48,7 +48,7 @@ import Testing
         return await probe.ended().first?.error?.code
     }
 
-    /// Runs a task that waits for a duration, and cancels it if that is long.
+    /// Runs a task that waits for a duration, and cancels it if the duration is long.
     private static func outcome<Value: Sendable>(
         after duration: Duration,
         _ body: @escaping @Sendable () async -> Value
@@ -82,7 +82,7 @@ import Testing
             let queue = TestQueue(InMemoryTransport { _ in .never }) {
                 ($0.deadline, $0.clock) = (duration, ManualClock())
             }
-            // Its time doesn't pass.
+            // The clock never advances.
             let code = await code(TextRequest(), on: queue, after: duration > .zero ? .seconds(60) : .zero)
             #expect(code == (duration > .zero ? .cancelled : .deadlineExceeded))
         },
@@ -243,11 +243,11 @@ import Testing
         },
     ]
 
-    @Test(arguments: usesOfDurations) func everyDurationMakesSense(_ use: Use<Duration>) async throws {
+    @Test(arguments: usesOfDurations) func extremeDurationsAreHandled(_ use: Use<Duration>) async throws {
         for duration in Self.durations { try await use.value(duration) }
     }
 
-    @Test func everyDateMakesSense() {
+    @Test func extremeDatesAreHandled() {
         let dates = [Date.distantPast, .distantFuture] + Self.doubles.map { Date(timeIntervalSince1970: $0) }
         for date in dates {
             for now in dates {
@@ -409,7 +409,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: usesOfCounts) func everyCountMakesSense(_ use: Use<Int>) async throws {
+    @Test(arguments: usesOfCounts) func extremeCountsAreHandled(_ use: Use<Int>) async throws {
         for count in Self.counts { try await use.value(count) }
     }
 
@@ -447,12 +447,12 @@ import Testing
         },
     ]
 
-    @Test(arguments: usesOfDoubles) func everyFloatingPointNumberMakesSense(_ use: Use<Double>) async throws {
+    @Test(arguments: usesOfDoubles) func extremeFloatingPointValuesAreHandled(_ use: Use<Double>) async throws {
         for number in Self.doubles { try await use.value(number) }
     }
 }
 
-/// A clock on which every sleep is over at once.
+/// A clock whose sleeps return immediately.
 private struct SkippingClock: Clock {
     private let base = ContinuousClock()
 

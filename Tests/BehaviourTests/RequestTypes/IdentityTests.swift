@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct IdentityTests {
     private static let base = Get<User>("users", "1")
 
-    @Test func equalRequestsAreEqual() {
+    @Test func identicalRequestsCompareEqual() {
         #expect(Get<User>("users", "1") == Get<User>("users", "1"))
         #expect(Post<User>("u").body { User() } == Post<User>("u").body { User() })
         #expect(Set([Self.base, Self.base]).count == 1)
@@ -28,25 +28,25 @@ import Testing
         }, base.headers { Header("a", value: "bcd") },
     ]
 
-    @Test func requestsWithDifferentAnswersAreDistinct() {
+    @Test func requestsWithDifferentContentAreDistinct() {
         #expect(Set(Self.others + [Self.base]).count == Self.others.count + 1)
     }
 
-    @Test func fileAndStreamAreEqualToNothing() {
+    @Test func fileAndStreamBodiesNeverCompareEqual() {
         let file = Self.base.body(.file(URL(filePath: "/dev/null")))
         let stream = Self.base.body(.stream(HTTPBody.Stream(InputStream(data: Data()))))
 
         #expect(file != file && stream != stream)
     }
 
-    @Test func identifierShowsNoSecret() {
+    @Test func identifierContainsNoSecrets() {
         let request = Self.base.authenticated(with: .bearerToken("secret")).query(["token": "secret"])
 
         #expect(!request.identifier.contains("secret"))
         #expect(request.identifier.hasPrefix("GET users/1 "))
     }
 
-    @Test func equalRequestsShareATransfer() async throws {
+    @Test func equalCoalescingRequestsShareTransfer() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.baseURL = server }
         defer { queue.base.cancelAllOperations() }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct MergingTests {
     private let request = Get<Data>("a").headers(["X-A": "1", "X-B": "2"]).query(["p": "1"])
 
-    @Test func headersAreAddedHoweverTheyAreGiven() {
+    @Test func headersMergeFromLiteralAndBuilder() {
         let values = request.headers(["X-B": "3", "X-C": "4"])
         let built = request.headers {
             Header("X-B", value: "3")
@@ -22,7 +22,7 @@ import Testing
         #expect(values.http.headers == ["X-A": "1", "X-B": "3", "X-C": "4"])
     }
 
-    @Test func queriesAndValidatorsAreAdded() {
+    @Test func queryItemsAndValidatorsAccumulate() {
         let values = request.query(["p": "2"]).query { Item("q", value: 3) }
         let validated = request.validating(with: .statusCodes).validating(with: .contentType)
 
@@ -30,12 +30,12 @@ import Testing
         #expect(validated.options.validators.count == 2)
     }
 
-    @Test func replacementsAreExplicit() {
+    @Test func replacingModifiersDiscardPreviousValues() {
         #expect(request.replacingHeaders(["X-C": "4"]).http.headers == ["X-C": "4"])
         #expect(request.replacingQuery(["q": "3"]).http.query == ["q": "3"])
     }
 
-    @Test func namesAndValuesMayBeKnownAtRunTime() async throws {
+    @Test func headersAcceptRuntimeStrings() async throws {
         let (name, type) = ("X-Name", "application/json")
         var headers: HTTPHeaders = [:]
         headers[name] = "v"
@@ -61,7 +61,7 @@ import Testing
             (.high, nil, .high),
         ] as [(Operation.QueuePriority?, Operation.QueuePriority?, Operation.QueuePriority)]
     )
-    func aPriorityOfTheCallGoesBeforeTheRequests(
+    func callPriorityOverridesRequestPriority(
         given: Operation.QueuePriority?,
         own: Operation.QueuePriority?,
         expected: Operation.QueuePriority
@@ -89,7 +89,7 @@ import Testing
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    @Test func credentialsOfAnAddressAreTheRequestsOwn() async throws {
+    @Test func urlCredentialsOverrideEnvironment() async throws {
         let request = Get<Data>().modified { $0.http.url = URL(string: address)! }
 
         #expect(try await authorization(request) == basic("ada", "one"))
@@ -100,7 +100,7 @@ import Testing
         #expect(try await authorization(request.authenticated(with: .bearerToken("own"))) == "Bearer own")
     }
 
-    @Test func credentialsOfTheEnvironmentPrecedeThoseOfABaseURL() async throws {
+    @Test func environmentOverridesBaseURLCredentials() async throws {
         let base = URL(string: "https://ada:one@api.example.com/v1")
 
         #expect(try await authorization(Get("a")) { $0.baseURL = base } == basic("ada", "one"))
@@ -111,7 +111,7 @@ import Testing
         #expect(both == "Bearer of all")
     }
 
-    @Test func aUserNameWithAColonIsRefusedWhereverItStands() {
+    @Test func userNameContainingColonIsRejected() {
         let request = Get<Data>("a")
         let urls = ["https://a%3Ab:pw@api.example.com/", "https://a%3Ab@api.example.com/"]
 
@@ -124,9 +124,9 @@ import Testing
         }
     }
 
-    // MARK: Texts
+    // MARK: Strings and descriptions
 
-    @Test func aClientChecksABaseURLThatIsAText() throws {
+    @Test func stringBaseURLIsValidated() throws {
         for text in [
             "", "api.example.com", "ftp://a.example", "https://", "mailto:ada@example.com", "https://a.example:99999",
         ] {
@@ -143,13 +143,13 @@ import Testing
         ("ada:s3cret@127.0.0.1:18081", "“…” must have the scheme http or https"),
         ("https://", "“https://” has no host"),
         ("s3cret@127.0.0.1:18081/v1", "“…” must have the scheme http or https"),
-    ]) func aBaseURLThatIsRefusedIsQuotedAsItWasWritten(text: String, reason: String) {
+    ]) func invalidBaseURLErrorQuotesRedactedInput(text: String, reason: String) {
         let error = #expect(throws: InvalidValue.self) { try HTTPClient(baseURL: text) }
 
         #expect(error?.description == "the URL \(reason)")
     }
 
-    @Test func valuesDescribeThemselvesAsPeopleKnowThem() {
+    @Test func descriptionsAreReadable() {
         let value: JSONValue = ["b": [1, nil, true], "a": "x", "password": "hush"]
 
         #expect("\(value)" == #"{"a":"x","b":[1,null,true],"password":"hush"}"#)

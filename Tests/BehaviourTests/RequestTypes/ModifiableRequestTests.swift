@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aFieldIsANameAndAValue() async throws {
+    @Test func headerModifierSetsField() async throws {
         let sent = try await TestQueue.sent(
             Get<Void>("a").header("X-Team", "one").header("x-team", "two").header(.acceptLanguage, "de")
         )
@@ -53,7 +53,7 @@ import Testing
         #expect(sent.headers[values: "X-Team"] == ["two"] && sent.headers[.acceptLanguage] == "de")
     }
 
-    @Test func aBodyIsAnyEncodableValue() async throws {
+    @Test func bodyModifierAcceptsAnyEncodable() async throws {
         struct User: Encodable { let name: String }
         let (one, other) = ("name", "nick")
 
@@ -69,7 +69,7 @@ import Testing
         #expect(try data.body.data() == Data("x".utf8))
     }
 
-    @Test func aClientWritesTheCommandOfARequestWithItsSettings() throws {
+    @Test func curlCommandIncludesClientSettings() throws {
         let client = HTTPClient(baseURL: server, transport: InMemoryTransport { _ in .json("1") }) {
             $0.headers["X-Team"] = "kitchen"
             $0.headers[.authorization] = "Bearer s3cret"
@@ -90,7 +90,7 @@ import Testing
         #expect(!plain.contains("s3cret"))
     }
 
-    @Test func acceptedTypesOfARecordedChangeReplaceThoseOfTheDecoder() async throws {
+    @Test func specAcceptHeaderReplacesDecoderTypes() async throws {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("[]".utf8)) }
         let request = Spec().headers { Accept(.csv) }
 
@@ -112,7 +112,7 @@ import Testing
         #expect(options.bypassedInterceptors.count == 1, comment)
     }
 
-    @Test func everyKindOfRequestHasAllModifiers() {
+    @Test func modifiersApplyToAllRequestTypes() {
         expectEverything(HTTPRequest("a").withEveryModifier().resolvedOptions, "HTTPRequest")
         expectEverything(Get<Data>("a").withEveryModifier().resolvedOptions, "TypedRequest")
         expectEverything(Download("a").withEveryModifier().resolvedOptions, "Download")
@@ -126,14 +126,14 @@ import Testing
         var request: Spec { spec }
     }
 
-    @Test func specOfASpecIsDistinguishedByItsRecordedModifiers() throws {
+    @Test func nestedSpecIdentifierIncludesModifiers() throws {
         let (one, other) = (Outer(spec: Spec().query(["q": "1"])), Outer(spec: Spec().query(["q": "2"])))
 
         #expect(one.identifier != other.identifier)
         #expect(try one.toURLRequest(baseURL: home).url?.query() == "q=1")
     }
 
-    @Test func specKeepsCachingAndExclusivityOfItsRequest() {
+    @Test func specInheritsCachingAndExclusivity() {
         struct Report: RequestSpec {
             var request: Get<String> { Get("report").caching(.none).exclusive("disk") }
         }
@@ -141,7 +141,7 @@ import Testing
         #expect(Report().resolvedOptions.caching == .none && Report().resolvedOptions.exclusivity == ["disk"])
     }
 
-    @Test func requestOfOnesOwnStaysWhatItIs() async throws {
+    @Test func modifiedCustomRequestKeepsOperationType() async throws {
         let sent = Recorder<HTTPRequest>()
         let transport = InMemoryTransport { request in
             sent.record(HTTPRequest(url: request.url, headers: request.headers))
@@ -157,7 +157,7 @@ import Testing
         #expect(wire.headers["X-M"] == "1" && wire.headers["X-Own"] == "own" && wire.url.query() == "m=1")
     }
 
-    @Test func specKeepsWhatItsRequestSays() async throws {
+    @Test func specModifiersExtendItsRequest() async throws {
         let spec = Spec().retry(limit: 2).headers { Header("X-B", value: "2") }
 
         #expect(spec.resolvedOptions.tag == "inner" && spec.resolvedOptions.retry == RetryPolicy(limit: 2))
@@ -168,7 +168,7 @@ import Testing
         #expect(try spec.cURL(baseURL: home).contains("X-B"))
     }
 
-    @Test func closureSetsEverythingThatARequestHas() async throws {
+    @Test func closureConfiguresRequestAndOptions() async throws {
         let request = HTTPRequest {
             $0.path = "orders/\(7)"
             $0.method = .post
@@ -188,7 +188,7 @@ import Testing
         #expect(sent.body.length != nil)
     }
 
-    @Test func forwardedRequestHasNoOptions() async throws {
+    @Test func interceptedRequestHasNoOptions() async throws {
         let context = Recorder<HTTPRequest?>()
         let attempts = Recorder<Int>()
         let request = HTTPRequest("a").retry(limit: 1).tag("t").intercepted(
@@ -208,7 +208,7 @@ import Testing
 
     enum Screen: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
-    @Test func userInfoIsSeenByInterceptorsValidatorsAndMonitors() async throws {
+    @Test func userInfoReachesInterceptorsAndMonitors() async throws {
         let seen = Recorder<String>()
         let client = HTTPClient(baseURL: home, transport: InMemoryTransport { _ in .json("1") }) {
             $0.interceptors.append(
@@ -237,7 +237,7 @@ import Testing
         #expect(seen.elements == kinds.map { "\($0) profile" } + kinds.map { "\($0) none" })
     }
 
-    // MARK: Past interceptors
+    // MARK: Bypassed interceptors
 
     private func client(
         _ seen: Recorder<String>,
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test func unauthenticatedRequestGoesPastTheCredentials() async throws {
+    @Test func unauthenticatedRequestSkipsCredentials() async throws {
         let seen = Recorder<String>()
         let client = client(seen) { $0.headers["X-S"] = "signed" }
 
@@ -280,7 +280,7 @@ import Testing
         #expect(without?.code == .authenticationFailed)
     }
 
-    @Test func requestGoesPastInterceptorsOfAKind() async throws {
+    @Test func requestBypassesInterceptorsByType() async throws {
         let seen = Recorder<String>()
         let client = client(seen) { $0.headers["X-S"] = "signed" }
 
@@ -293,7 +293,7 @@ import Testing
         #expect(seen.elements.first?.hasSuffix("Key k -") == true)
     }
 
-    // MARK: Query of values
+    // MARK: Query values
 
     struct Filter: Encodable, Sendable {
         var text: String
@@ -301,7 +301,7 @@ import Testing
         var isNew = true
     }
 
-    @Test func valueBecomesAQueryAsTheClientSays() async throws {
+    @Test func queryValueUsesClientQueryEncoder() async throws {
         let request = Get<Data>("posts").query(["a": "1"]).query(Filter(text: "x/y", tags: ["s", "t"])).query(["z": "2"]
         )
 
@@ -316,7 +316,7 @@ import Testing
         #expect(sent.url.query() == "key=k&a=1&text=x/y&tags=s&tags=t&isNew=1&z=2")
     }
 
-    @Test func encoderOfTheRequestGoesBeforeThatOfTheClient() async throws {
+    @Test func requestQueryEncoderOverridesClientEncoder() async throws {
         var encoder = QueryEncoder()
         encoder.arrays = .indexed
         let request = Get<Data>("posts").query(Filter(text: "x", tags: ["s"]), encoder: encoder)
@@ -327,7 +327,7 @@ import Testing
         #expect(request.identifier != Get<Data>("posts").identifier)
     }
 
-    @Test func spacesArePrintedAsTheEncoderOfTheRequestSays() async throws {
+    @Test func requestQueryEncoderControlsSpaces() async throws {
         let transport = InMemoryTransport { _ in .status(.noContent) }
         let percent = try HTTPClient(baseURL: "https://example.com", transport: transport)
         let plus = percent.inheriting { $0.queryEncoder.spaces = .plus }
@@ -339,7 +339,7 @@ import Testing
         #expect(transport.requests.map(\.target) == ["/posts?text=a+b&isNew=true", "/posts?text=a%20b&isNew=true"])
     }
 
-    @Test func valueThatCannotBeAQueryFailsTheRequest() async {
+    @Test func unencodableQueryValueFailsRequest() async {
         let error = await #expect(throws: RequestError.self) { try await TestQueue.sent(Get<Data>("posts").query(7)) }
 
         #expect(error?.phase == .building && error?.code == .invalidRequest)

@@ -37,7 +37,7 @@ import Testing
         #expect(response.url?.query(percentEncoded: true) == query)
     }
 
-    @Test func addedHeaderIsSentBesideTheOther() async throws {
+    @Test func addingHeaderKeepsExistingValue() async throws {
         let request = Get<Data>("users").addingHeader("X-Tag", "a").addingHeader("X-Tag", "b")
 
         let sent = try #require(try await client().send(request).transfers.last?.request)
@@ -45,7 +45,7 @@ import Testing
         #expect(sent.headers[values: "X-Tag"] == ["a", "b"])
     }
 
-    @Test func omittedHeaderOfTheClientIsNotSent() async throws {
+    @Test func omittedClientHeaderIsNotSent() async throws {
         let client = client { $0.headers["X-App"] = "1" }
         let requests = [
             Get<Data>("a").omittingHeader("x-app"), Get<Data>("a").omittingHeader("X-App").header("X-App", "own"),
@@ -62,7 +62,7 @@ import Testing
         ("/next", "success"), ("https://api.example.com/next", "success"), ("http://api.example.com/next", "302"),
         ("https://cdn.example/next", "302"), ("https://api.example.com:444/next", "302"),
     ])
-    func redirectIsFollowedOnlyWithinTheOrigin(_ location: String, _ expected: String) async throws {
+    func redirectsAreFollowedWithinOriginOnly(_ location: String, _ expected: String) async throws {
         let transport = InMemoryTransport { request in
             request.url.path == "/a" ? .redirect(to: location) : .text("ok")
         }
@@ -79,7 +79,7 @@ import Testing
         #expect(head.status == (expected == "success" ? .ok : .found))
     }
 
-    @Test func redirectOfTheCallerStaysWithinTheOrigin() async throws {
+    @Test func modifiedRedirectCannotLeaveOrigin() async throws {
         let transport = InMemoryTransport { request in
             request.url.path == "/a" ? .redirect(to: "/b") : .text("ok")
         }
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [(HTTPStatus.tooManyRequests, 4), (.serviceUnavailable, 1), (.internalServerError, 1)])
-    func onlyARateLimitIsRetriedForAPost(_ status: HTTPStatus, _ count: Int) async throws {
+    func postIsRetriedOnlyWhenRateLimited(_ status: HTTPStatus, _ count: Int) async throws {
         let transport = InMemoryTransport { _ in .status(status, headers: ["Retry-After": "0"]) }
         let client = HTTPClient(baseURL: Self.base, transport: transport)
 
@@ -104,7 +104,7 @@ import Testing
         #expect(error?.response?.status == status && transport.requests.count == count)
     }
 
-    @Test func groupOfRequestsHasAProgress() async throws {
+    @Test func groupReportsMemberProgress() async throws {
         let gate = Gate()
         let transport = InMemoryTransport { _ in .data(Data(count: 1_000)).held(by: gate, after: 500) }
         let client = HTTPClient(baseURL: Self.base, transport: transport)

@@ -18,13 +18,13 @@ import Testing
         var request: Patch<Void> { Patch("users").body { ["name": name] } }
     }
 
-    /// Requests that are described without a ready-made one.
+    /// A request that describes itself without a predefined request type.
     struct Motto: RequestConvertible {
         typealias Success = String
         var http: HTTPRequest { HTTPRequest("/motto", query: ["lang": "en"]) }
     }
 
-    @Test func specRunsAsWhatItIsWrittenDownAs() async throws {
+    @Test func specRunsItsRequest() async throws {
         let queue = TestQueue(
             InMemoryTransport { request in
                 request.url.path == "/v1/users/7"
@@ -39,14 +39,14 @@ import Testing
         #expect(GetUser.ResponseBody.self == User.self)
     }
 
-    @Test func specWithoutAnAnswer() async throws {
+    @Test func voidSpecSendsItsRequest() async throws {
         let sent = try await TestQueue.sent(Rename(name: "Eve"))
 
         #expect(try sent.body.data() == Data(#"{"name":"Eve"}"#.utf8))
         #expect(sent.method == .patch)
     }
 
-    @Test func decoderIsThatOfTheType() async throws {
+    @Test func responseTypeDeterminesDecoder() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("be quick".utf8)) }) {
             $0.baseURL = server
         }
@@ -55,7 +55,7 @@ import Testing
         #expect(try Motto().processData(Data("x".utf8)) == "x")
     }
 
-    @Test func requestsCanBeUsedWithAnyOtherLibrary() throws {
+    @Test func specConvertsToURLRequest() throws {
         let request = try Rename(name: "Eve").toURLRequest(baseURL: server)
 
         #expect(request.url?.absoluteString == "https://api.example.com/v1/users?key=k")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func requestsWorkWithOperations() async throws {
+    @Test func dependentRequestUsesSpecResult() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .json(#"{"id": 7, "name": "Bob"}"#) }) { $0.baseURL = server }
 
         let first = queue.addRequest(GetUser(id: 1))

@@ -21,7 +21,7 @@ import Testing
             (true, "", nil), (true, "x", RequestError.Code.unexpectedBody), (false, "", nil), (false, "x", nil),
         ] as [(Bool, String, RequestError.Code?)]
     )
-    func aNoContentRequestIsFailedByContentAlone(enforces: Bool, body: String, code: RequestError.Code?) async throws {
+    func noContentRequestFailsOnUnexpectedBody(enforces: Bool, body: String, code: RequestError.Code?) async throws {
         for status in [HTTPStatus.ok, .noContent] {
             let transport = ManualTransport()
             let queue = TestQueue(transport)
@@ -38,13 +38,13 @@ import Testing
         }
     }
 
-    /// A part looks like the whole to whoever didn't ask for it.
+    /// A client that didn't request a range would take the part for the complete content.
     @Test(
         arguments: [
             (.get, [], RequestError.Code.badResponse), (.get, [.range: "bytes=0-1"], nil), (.post, [], nil),
         ] as [(HTTPMethod, HTTPHeaders, RequestError.Code?)]
     )
-    func partThatNobodyAskedForIsRefused(
+    func unrequestedPartialContentIsRejected(
         _ method: HTTPMethod,
         _ headers: HTTPHeaders,
         _ code: RequestError.Code?
@@ -82,7 +82,7 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    @Test func theStrategiesOfTheRequestDecode() async throws {
+    @Test func requestDecodingStrategiesAreApplied() async throws {
         let json = #"{"cooking_time": "ever", "made_on": 60, "picture": [1, 2]}"#
         let transport = InMemoryTransport { _ in .json(json) }
 
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// Some servers end every response with a line break.
-    @Test(arguments: ["", " ", "\n", " \r\n\t"]) func blankContentIsNoValue(_ text: String) async throws {
+    @Test(arguments: ["", " ", "\n", " \r\n\t"]) func blankContentIsTreatedAsEmpty(_ text: String) async throws {
         let client = HTTPClient(baseURL: home, transport: InMemoryTransport { _ in .json(text) })
 
         #expect(try await client.fetch(Get<[Int]?>("a")) == nil)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [("{", RequestError.Code.decoding), ("[]", .decoding), ("", .emptyResponse)])
-    func contentThatDoesNotDecodeIsAnError(text: String, code: RequestError.Code) async {
+    func undecodableContentFails(text: String, code: RequestError.Code) async {
         let queue = TestQueue(InMemoryTransport { _ in .json(text) })
 
         let error = await Probe(RecipeRequest(), on: queue).run(on: queue).ended().first?.error
@@ -144,7 +144,7 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    @Test func aRequestMayBringItsDecoder() async throws {
+    @Test func requestCanProvideItsOwnDecoder() async throws {
         _ = try await TestQueue(InMemoryTransport { _ in .json(#"{"coffee": 1}"#) }).fetch(BrewingDecoderRequest())
     }
 
@@ -153,7 +153,7 @@ import Testing
         (404, false), (418, false), (500, false), (599, false), (700, false), (0, false),
     ]
 
-    @Test(arguments: statuses) func twoHundredToTwoNinetyNineAreAnswers(status: HTTPStatus, isAnswer: Bool) async {
+    @Test(arguments: statuses) func only2xxStatusesSucceed(status: HTTPStatus, isAnswer: Bool) async {
         let queue = TestQueue(InMemoryTransport { _ in .status(status, headers: ["X-A": "1"], body: Data("why".utf8)) })
 
         let result = await Probe(TextRequest(), on: queue).run(on: queue).ended().first
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func theRequestSaysWhichStatusesAreAnswers() async {
+    @Test func requestDefinesAcceptedStatuses() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(404) })
         var unjudged = RequestOptions()
         unjudged.validatesStatus = false
@@ -187,7 +187,7 @@ import Testing
         #expect(all.map(\.value) == [""])
     }
 
-    @Test(arguments: [HTTPField.Name.ifNoneMatch, .ifModifiedSince]) func a304IsAnAnswerToAConditionalRequest(
+    @Test(arguments: [HTTPField.Name.ifNoneMatch, .ifModifiedSince]) func notModifiedSatisfiesConditionalRequest(
         _ name: HTTPField.Name
     ) async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notModified) })
@@ -199,7 +199,7 @@ import Testing
         #expect(probe.operation.response?.status == .notModified)
     }
 
-    @Test func contentAboveTheLimitIsAnError() async {
+    @Test func bodyAboveLimitFails() async {
         let queue = TestQueue(InMemoryTransport { _ in .chunked([Data("1234".utf8), Data("5678".utf8)]) }) {
             $0.maximumBodySize = 6
         }
@@ -214,7 +214,7 @@ import Testing
         #expect(value == "12345678")
     }
 
-    @Test(arguments: [(3, "why"), (0, ""), (2, "wh"), (-1, "")]) func anErrorKeepsABoundedBody(
+    @Test(arguments: [(3, "why"), (0, ""), (2, "wh"), (-1, "")]) func errorBodyIsTruncatedToLimit(
         limit: Int,
         body: String
     ) async {
@@ -227,7 +227,7 @@ import Testing
         #expect(error.map { String(decoding: $0.body, as: UTF8.self) } == body)
     }
 
-    @Test func sendGivesTheResponseToo() async throws {
+    @Test func sendReturnsHeadAndBody() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .status(.created, headers: [.eTag: "1"], body: Data("x".utf8)) })
 
         let response = try await queue.send(TextRequest())
@@ -236,7 +236,7 @@ import Testing
         #expect(response.url == home && response.transfers.count == 1)
     }
 
-    @Test func mapErrorGetsWhatTheRequestThrewAsItWas() async {
+    @Test func mapErrorReceivesOriginalError() async {
         let throwing = TestQueue()
         let failing = TestQueue(InMemoryTransport { _ in .status(500) })
         let own = CustomFailureRequest(process: { _ in throw SampleError(name: "own") })
@@ -253,7 +253,7 @@ import Testing
         #expect(error as? SampleError == SampleError(name: "any"))
     }
 
-    @Test func valueThrowsTheFailureOfTheRequest() async {
+    @Test func valueThrowsTypedRequestFailure() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(500) })
         do throws(CustomFailureRequest.Failure) {
             _ = try await queue.addRequest(CustomFailureRequest()).value()

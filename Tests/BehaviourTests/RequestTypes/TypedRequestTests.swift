@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct TypedRequestTests {
-    @Test func eachKindHasItsMethod() {
+    @Test func requestTypesUseTheirHTTPMethod() {
         #expect(Get<User>("a").http.method == .get)
         #expect(Post<User>("a").http.method == .post)
         #expect(Put<User>("a").http.method == .put)
@@ -18,14 +18,14 @@ import Testing
         #expect(Options<Void>("a").http.method == .options)
     }
 
-    @Test func componentsAreAppendedToTheBase() async throws {
+    @Test func pathComponentsAreAppendedToBaseURL() async throws {
         let sent = try await TestQueue.sent(Get<User>("users", "1"))
 
         #expect(sent.url.absoluteString == "https://api.example.com/v1/users/1?key=k")
         #expect(sent.headers[.accept] == "application/json")
     }
 
-    @Test func noComponentsAreTheBaseItself() async throws {
+    @Test func emptyPathUsesBaseURL() async throws {
         let sent = try await TestQueue.sent(Get<Data>())
 
         #expect(sent.url.absoluteString == "https://api.example.com/v1?key=k")
@@ -38,26 +38,26 @@ import Testing
         ("a b", "a%20b"), ("é😀", "%C3%A9%F0%9F%98%80"), ("\r\nX: y\0", "%0D%0AX%3A%20y%00"),
         ("...", "..."),
     ])
-    func componentIsOneSegmentWhateverItHolds(_ component: String, _ segment: String) async throws {
+    func pathComponentIsPercentEncoded(_ component: String, _ segment: String) async throws {
         let sent = try await TestQueue.sent(Get<Data>("users", component, "x"))
 
         #expect(sent.url.absoluteString == "https://api.example.com/v1/users/\(segment)/x?key=k")
     }
 
-    @Test func componentsOfAnArrayAreSegmentsWhateverTheyHold() async throws {
+    @Test func arrayPathComponentsArePercentEncoded() async throws {
         let sent = try await TestQueue.sent(Get<Data>(["a/b", "c"]))
 
         #expect(sent.url.absoluteString == "https://api.example.com/v1/a%2Fb/c?key=k")
     }
 
     @Test(arguments: [".", "..", "../x", "..\\.."])
-    func componentThatMeansAnotherPlaceIsRefused(_ component: String) async {
+    func pathTraversalComponentIsRejected(_ component: String) async {
         await #expect(throws: RequestError.self) {
             try await TestQueue.sent(Get<Data>("users", component))
         }
     }
 
-    @Test func relativeAddressNeedsABase() async {
+    @Test func relativeURLRequiresBaseURL() async {
         let error = await #expect(throws: RequestError.self) {
             try await TestQueue.sent(Get<User>("users")) { $0.baseURL = nil }
         }
@@ -65,7 +65,7 @@ import Testing
         #expect(error?.code == .invalidRequest && error?.phase == .building)
     }
 
-    @Test func modifierChangesACopy() {
+    @Test func modifiersReturnModifiedCopies() {
         let request = Get<User>("users")
 
         let changed = request.headers { Header("X-A", value: "1") }.query(["a": "1"]).method(.post).timeout(5)
@@ -75,7 +75,7 @@ import Testing
         #expect(changed.http.timeout == .seconds(5))
     }
 
-    @Test func everyModifierArrivesWhereItBelongs() {
+    @Test func modifiersSetTheirProperties() {
         let request = Get<User>("users")
             .headers([.accept(.plainText), .acceptLanguage("en")])
             .settingHeader(.accept(.html)).addingHeader(HTTPField("X", "1")).addingHeader(HTTPField("X", "2"))
@@ -95,7 +95,7 @@ import Testing
         #expect(request.replacingQuery(["z": "1"]).http.query.percentEncoded == "z=1")
     }
 
-    @Test func anotherDecoderKeepsEverythingElse() async throws {
+    @Test func changingDecoderPreservesOtherSettings() async throws {
         let request = Get<User>("users").authenticated(with: .bearerToken("t")).query(["a": "1"]).tag("x")
             .accepting(statusCodes: [201]).headers([HTTPField("X", "1")]).decoding(.text)
 
@@ -106,7 +106,7 @@ import Testing
         #expect(request.options.tag == "x" && request.validHTTPStatusCodes == [201])
     }
 
-    @Test func queryThatCredentialsOrInterceptorsAddIsSent() async throws {
+    @Test func signatureAndInterceptorQueryItemsAreSent() async throws {
         let signing = AuthenticationProvider { $0.query.append("signature", value: "s") }
         let interceptor = ClosureInterceptor(adapt: { request, _ in request.query.append("trace", value: "t") })
 
@@ -119,7 +119,7 @@ import Testing
         #expect(plain.url?.query(percentEncoded: true) == "key=k&signature=s")
     }
 
-    @Test func answerIsDecodedByTheTypeThatIsWanted() async throws {
+    @Test func responseIsDecodedAsRequestedType() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .json(#"{"id": 7, "name": "Bob"}"#) }) { $0.baseURL = server }
 
         #expect(try await queue.fetch(Get<User>("u")) == User(id: 7, name: "Bob"))
@@ -130,7 +130,7 @@ import Testing
         #expect(try await queue.send(Get<User>("u")).body.name == "Bob")
     }
 
-    @Test func priorityOfTheRequestIsThatOfItsOperation() {
+    @Test func operationInheritsRequestPriority() {
         let queue = TestQueue(isSuspended: true) { $0.baseURL = server }
         defer { queue.base.cancelAllOperations() }
         let request = Get<Data>("u").priority(.veryHigh)

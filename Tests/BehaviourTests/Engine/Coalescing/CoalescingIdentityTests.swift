@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The transfers that a request may join: never one that may be answered differently.
+/// The transfers that a request may join: never one whose response may differ.
 @Suite(.bounded) struct CoalescingIdentityTests {
     private let transport = ManualTransport()
 
@@ -35,7 +35,7 @@ import Testing
         String(decoding: try await operation.value(), as: UTF8.self)
     }
 
-    @Test func anotherUserDoesNotJoinTheTransferOfTheFirst() async throws {
+    @Test func differentCredentialsPreventSharing() async throws {
         let client = client { $0.headers[.authorization] = "Bearer ada" }
 
         let first = join(client)
@@ -48,7 +48,7 @@ import Testing
         #expect(try await text(of: third) == "Bearer bob at api.example.com" && transport.transfers.count == 2)
     }
 
-    @Test func incomparableChangePreventsJoining() async throws {
+    @Test func changedInterceptorsPreventSharing() async throws {
         let client = client()
 
         let first = join(client)
@@ -60,7 +60,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test func changeOfTheBaseURLPreventsJoining() async throws {
+    @Test func changedBaseURLPreventsSharing() async throws {
         let client = client()
 
         let first = join(client)
@@ -72,7 +72,7 @@ import Testing
         #expect(try await text(of: second) == "anonymous at staging.example")
     }
 
-    @Test(arguments: [false, true]) func anotherCredentialOfAnInterceptorDoesNotJoin(
+    @Test(arguments: [false, true]) func changedInterceptorCredentialPreventsSharing(
         isScoped: Bool
     ) async throws {
         let interceptor = AuthenticationInterceptor(
@@ -92,7 +92,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test func queueWithAChangedEnvironmentIsDistinguished() async throws {
+    @Test func changedQueueEnvironmentPreventsSharing() async throws {
         final class UserQueue: RequestQueue {
             let client: HTTPClient
             let user = Locked("ada")
@@ -124,7 +124,7 @@ import Testing
         var baseURL: URL? = URL(string: "https://service.example")
     }
 
-    @Test func requestsOfAServiceShareATransfer() async throws {
+    @Test func serviceRequestsShareTransfer() async throws {
         let client = client()
         let service = Service(client: client)
         var options = RequestOptions()
@@ -141,7 +141,7 @@ import Testing
         #expect(try await elsewhere.value() == "anonymous at other.example" && transport.transfers.count == 2)
     }
 
-    @Test func aClientThatIsDerivedWithChangesDoesNotShare() async throws {
+    @Test func modifiedDerivedClientDoesNotShare() async throws {
         let client = client { $0.headers[.authorization] = "Bearer ada" }
         let other = client.inheriting { $0.interceptors = [.adapting { $0.headers[.authorization] = "Bearer bob" }] }
 
@@ -152,7 +152,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test func aRequestThatIsNotStoredDoesNotDecideForOthers() async throws {
+    @Test func uncachedRequestDoesNotJoinCachedOnes() async throws {
         let cache = ResponseCache()
         let client = client { $0.cache = cache }
         let first = client.addRequest(HTTPRequest("me").caching(.none), coalescing: true)
@@ -175,7 +175,7 @@ import Testing
     @Test(
         arguments: [RedirectPolicy.refuse, .follow(limit: 0), .follow().modifying { _, _ in nil }]
     )
-    func aRequestThatHandlesRedirectsOtherwiseGetsItsOwnAnswer(_ policy: RedirectPolicy) async throws {
+    func differentRedirectPolicyGetsOwnResponse(_ policy: RedirectPolicy) async throws {
         let content = Data(repeating: 1, count: 40_000)
         let transport = InMemoryTransport { request in
             guard request.url.path != "/v1/new" else { return .status(.ok, body: Data("new".utf8)) }

@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Separate
 
-    @Test func eachDecodesTheAnswerItself() async throws {
+    @Test func participantsDecodeResponseSeparately() async throws {
         struct Number: DataRequest {
             typealias Success = Int
             typealias Failure = RequestError
@@ -48,7 +48,7 @@ import Testing
         #expect(transport.transfers.count == 1)
     }
 
-    @Test func aStatusThatOneAcceptsIsTheFailureOfTheOther() async throws {
+    @Test func participantsValidateStatusSeparately() async throws {
         let ends = Recorder<OperationEvent.Outcome>()
         let client = client {
             $0.monitors = [
@@ -70,7 +70,7 @@ import Testing
         #expect(failures.count == 1 && told.code == .unacceptableStatus)
     }
 
-    @Test func eachIsPausedByItself() async throws {
+    @Test func participantsPauseSeparately() async throws {
         let client = client()
         let (paused, other) = (
             Probe(adding: TextRequest(), to: client, coalescing: true),
@@ -87,7 +87,7 @@ import Testing
         #expect(transport.transfers.count == 1)
     }
 
-    @Test func theTransferIsPausedWhileAllAre() async throws {
+    @Test func transferPausesWhenAllParticipantsPause() async throws {
         let joined = Recorder<Void>()
         let client = client {
             $0.monitors = [.events { event, _ in if case .operationJoined = event { joined.record(()) } }]
@@ -109,7 +109,7 @@ import Testing
         #expect(try await operations[1].value() == "shared")
     }
 
-    @Test func eachHasItsOwnLimit() async throws {
+    @Test func participantsHaveSeparateBodyLimits() async throws {
         let client = client()
         client.isSuspended = true
         var narrow = RequestOptions()
@@ -125,7 +125,7 @@ import Testing
         #expect(error?.code == .bodyTooLarge && transport.transfers.count == 1)
     }
 
-    @Test func requestAddedBeforeTheEndSharesTheResponseAfterIt() async throws {
+    @Test func queuedRequestSharesFinishedResponse() async throws {
         let client = client()
         client.maxConcurrentRequests = 1
         let (first, late) = (
@@ -183,7 +183,7 @@ import Testing
         Difference(testDescription: "an unsafe method", isShared: false, http: { $0.method = .put }),
     ]
 
-    @Test(arguments: differences) func requestsDifferentOnTheWireAreNotShared(_ difference: Difference) async throws {
+    @Test(arguments: differences) func onlyWireDifferencesPreventSharing(_ difference: Difference) async throws {
         let client = client()
         client.isSuspended = true
         var second = WireRequest()
@@ -198,7 +198,7 @@ import Testing
         #expect(transport.transfers.count == (difference.isShared ? 1 : 2))
     }
 
-    @Test func interceptorsThatTraceEachRequestDoNotKeepThemFromSharing() async throws {
+    @Test func tracingInterceptorsDoNotPreventSharing() async throws {
         let client = client { $0.interceptors = [.adapting { $0.headers["X-Request-ID"] = UUID().uuidString }] }
 
         let operations = (0..<5).map { _ in client.addRequest(TextRequest(), coalescing: true) }
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// A queue that isn't a client has no known chain: its interceptors may belong to another user.
-    @Test func interceptorsOfAQueueThatIsNotAClientAreNotShared() async throws {
+    @Test func customQueueWithInterceptorsDoesNotShare() async throws {
         let queue = TestQueue(transport) { $0.interceptors = [.adapting { _ in }] }
 
         let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }
@@ -220,7 +220,7 @@ import Testing
 
     // MARK: Retries
 
-    @Test(arguments: [1, 4, 64], [[503, 200], [503, 503, 503]]) func retriesOfEqualPoliciesAreOne(
+    @Test(arguments: [1, 4, 64], [[503, 200], [503, 503, 503]]) func participantsShareRetries(
         width: Int,
         statuses: [Int]
     ) async {
@@ -242,7 +242,7 @@ import Testing
         #expect(sent.count == statuses.count)
     }
 
-    @Test func aCacheStoresASharedAnswerOnce() async {
+    @Test func sharedResponseIsCachedOnce() async {
         let (stored, gate) = (Recorder<Void>(), Gate())
         let cache = ResponseCache(keeping: { response, _ in
             stored.record(())

@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Joining, leaving and ending a shared transfer at the same time.
+/// Operations that join, leave and end a shared transfer concurrently.
 @Suite(.bounded) struct CoalescingRaceTests {
-    @Test func aCancelAgainstAJoin() async throws {
+    @Test func cancellationRacesJoin() async throws {
         let census = Census()
         for _ in 0..<Scale.races {
             let gate = Gate()
@@ -32,7 +32,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func cancelsOfAllAgainstOneAnother() async {
+    @Test func participantCancellationsRaceEachOther() async {
         let census = Census()
         for _ in 0..<Scale.races {
             let queue = TestQueue(InMemoryTransport { _ in .never })
@@ -51,7 +51,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func theEndOfTheTransferAgainstAJoin() async throws {
+    @Test func transferCompletionRacesJoin() async throws {
         let census = Census()
         for _ in 0..<Scale.races {
             let gate = Gate()
@@ -75,7 +75,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func theEndOfTheTransferAgainstACancel() async throws {
+    @Test func transferCompletionRacesCancellation() async throws {
         let census = Census()
         for _ in 0..<Scale.races {
             let transport = ManualTransport()
@@ -98,7 +98,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func theClientGoesWhileSeatsWait() async {
+    @Test func clientIsReleasedWhileParticipantsWait() async {
         let census = Census()
         for round in 0..<Scale.races {
             let gate = Gate()
@@ -118,7 +118,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func aCancelAgainstTheStartOfTheSameLeavesTheOthersTheirs() async {
+    @Test func cancellationRacesParticipantStart() async {
         for _ in 0..<Scale.races {
             let transport = InMemoryTransport { _ in .status(.ok, body: Data("shared".utf8)) }
             let queue = TestQueue(transport, isSuspended: true)
@@ -139,7 +139,7 @@ import Testing
 
 /// Two users in one process, with one transport: no user gets the other's response, whatever is shared.
 @Suite(.bounded) struct TwoUserSoakTests {
-    @Test func noAnswerReachesTheOtherUser() async {
+    @Test func responsesAreNeverSharedBetweenUsers() async {
         // Returns the user of the request, and rejects every tenth token.
         let transport = InMemoryTransport { request in
             let token = request.headers[.authorization] ?? ""

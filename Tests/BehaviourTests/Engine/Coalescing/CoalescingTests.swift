@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4, OperationQueue.defaultMaxConcurrentOperationCount])
-    func aHundredEqualRequestsAreOneTransferWithAnOperationEach(width: Int) async {
+    func equalRequestsShareOneTransfer(width: Int) async {
         let transport = makeTransport()
         let queue = TestQueue(transport, width: width, isSuspended: true)
         let probes = join(TextRequest(), queue, 100)
@@ -35,7 +35,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func awaitedRequestSharesATransferThatEndsBeforeItStarts() async throws {
+    @Test func queuedFetchSharesFinishedTransfer() async throws {
         let transport = makeTransport()
         let queue = TestQueue(transport, width: 1, isSuspended: true)
         let request = Get<String>("https://example.com/motto").coalescing()
@@ -50,7 +50,7 @@ import Testing
         #expect(values == ["shared", "shared"] && transport.requests.count == 1)
     }
 
-    @Test func cancellingOneKeepsTheOthers() async {
+    @Test func cancellingParticipantKeepsOthersRunning() async {
         let transport = makeTransport()
         let queue = TestQueue(transport)
         let probes = join(TextRequest(), queue, 3)
@@ -63,7 +63,7 @@ import Testing
         #expect(await probes[2].ended().map(\.value) == ["shared"])
     }
 
-    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnother() async throws {
+    @Test func cancellingAllParticipantsCancelsTransfer() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let probes = join(TextRequest(), queue, 3)
@@ -81,7 +81,7 @@ import Testing
         #expect(await late.ended().map(\.value) == [""])
     }
 
-    @Test func requestAfterTheEndStartsATransfer() async {
+    @Test func requestAfterCompletionStartsNewTransfer() async {
         gate.open()
         let transport = makeTransport()
         let queue = TestQueue(transport)
@@ -91,7 +91,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func requestAfterAFailureStartsATransfer() async {
+    @Test func requestAfterFailureStartsNewTransfer() async {
         let answers = Recorder<Void>()
         let queue = TestQueue(
             InMemoryTransport { _ in
@@ -107,7 +107,7 @@ import Testing
         #expect(second.map(\.value) == [""])
     }
 
-    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete]) func anUnsafeMethodIsSentByEveryone(
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete]) func unsafeMethodsAreNeverShared(
         _ method: HTTPMethod
     ) async {
         let transport = makeTransport()
@@ -120,7 +120,7 @@ import Testing
         #expect(transport.requests.count == 5)
     }
 
-    @Test func queuesTransportsAndIdentifiersDoNotShareAndTypesDo() async {
+    @Test func sharingRequiresSameQueueAndIdentifier() async {
         let (one, other) = (makeTransport(), makeTransport())
         let (queue, second) = (TestQueue(one), TestQueue(one))
         let third = TestQueue(other)
@@ -136,7 +136,7 @@ import Testing
         #expect(one.requests.count == 3 && other.requests.count == 1)
     }
 
-    @Test func optionsAskForItToo() async {
+    @Test func coalesceOptionSharesTransfer() async {
         var options = RequestOptions()
         options.coalesce = true
         let transport = makeTransport()
@@ -149,7 +149,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func requestThatIsNeverAddedDelaysNoOther() async {
+    @Test func unqueuedRequestDoesNotDelayOthers() async {
         let queue = TestQueue(makeTransport())
         do { _ = Probe(TextRequest(), on: queue, coalescing: true) }
         let probe = join(TextRequest(), queue, 1)[0]

@@ -17,7 +17,7 @@ import Testing
     private static let dated: HTTPHeaders = [
         .lastModified: change, .date: "Sun, 06 Nov 1994 08:50:37 GMT", .contentLength: "1000",
     ]
-    /// What a request for the rest asks for.
+    /// `Range` and `If-Range` of the request for the remaining bytes.
     private static let rest = "bytes=400- \"a\""
     private let trial: DownloadTrial
 
@@ -25,7 +25,7 @@ import Testing
         trial = DownloadTrial()
     }
 
-    /// A response of `b`, as many as its `Content-Range` says, to the request for bytes 400 to 999 of 1000.
+    /// A response to the request for bytes 400 to 999 of 1000, with as many `b` as its `Content-Range` says.
     private func answer(_ status: HTTPStatus, _ headers: HTTPHeaders) -> StubResponse {
         let positions =
             headers[.contentRange]?.split(separator: "/")[0].split { !$0.isNumber }.compactMap { Int($0) } ?? []
@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: [
         .temporary, .directory(FileManager.default.temporaryDirectory), Download.Destination { _, _ in home },
     ])
-    func automaticResumptionWithoutAFixedFileIsRefused(destination: Download.Destination) async {
+    func automaticResumptionRequiresFileDestination(destination: Download.Destination) async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let client = HTTPClient(transport: transport)
 
@@ -50,7 +50,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func withoutAPartialFileTheWholeIsAskedFor() async throws {
+    @Test func newDownloadRequestsWholeFile() async throws {
         let outcome = try await trial.run()
 
         #expect(outcome.asked == [""] && outcome.file == "1000c")
@@ -61,10 +61,10 @@ import Testing
             ([.eTag: "\"a\""], "\"a\""), ([.eTag: "\"a\"", .lastModified: change], "\"a\""),
             ([.eTag: "\"a\"", .acceptRanges: "bytes"], "\"a\""),
             ([.eTag: "\"a\"", .contentEncoding: "identity"], "\"a\""), (dated, change),
-            // A time that two versions may share.
+            // A date that two versions may share.
             ([.lastModified: change, .date: "Sun, 06 Nov 1994 08:50:36 GMT"], nil), ([.lastModified: change], nil),
             ([.lastModified: "yesterday", .date: change], nil),
-            // A weak tag, also with a time, and no tag.
+            // A weak tag, even with a date, and no tag.
             ([.eTag: "W/\"a\""], nil), ([.eTag: "\""], nil), ([:], nil),
             ([.eTag: "W/\"a\"", .lastModified: change, .date: "Sun, 06 Nov 1995 08:50:37 GMT"], nil),
             // Positions that aren't those of the file, and no positions.
@@ -72,7 +72,7 @@ import Testing
             ([.eTag: "\"a\"", .acceptRanges: "\"x", .acceptRanges: "none"], nil),
         ] as [(HTTPHeaders, String?)]
     )
-    func theRestIsAskedForOnlyOnAStrongValidator(headers: HTTPHeaders, condition: String?) async throws {
+    func resumptionRequiresStrongValidator(headers: HTTPHeaders, condition: String?) async throws {
         let broken = StubResponse.letters("a", 1000, .ok, headers).reset(after: 400)
 
         let outcome = try await trial.run([broken], retries: 1)
@@ -85,7 +85,7 @@ import Testing
         arguments: [("1000", 1000), ("0", 0), ("-1", nil), ("1,000", nil), ("", nil), ("99999999999999999999", nil)]
             as [(String, Int64?)]
     )
-    func theLengthIsOneNumber(text: String, total: Int64?) async throws {
+    func contentLengthIsParsedStrictly(text: String, total: Int64?) async throws {
         let body = Data(repeating: 0, count: 1000)
         let broken = StubResponse.chunked([body], headers: [.eTag: "\"a\"", .contentLength: text]).reset(after: 400)
 
@@ -96,14 +96,14 @@ import Testing
 
     @Test(
         arguments: [
-            // Nothing is there, and more than there can be.
+            // The partial file is empty, or too long.
             ([.eTag: "\"a\"", .contentLength: "1000"], 0, 0, DownloadTrial.url),
             ([.eTag: "\"a\"", .contentLength: "1000"], 400, 601, DownloadTrial.url),
-            // At another address a time is no validator, nor is a tag without a length.
+            // At another URL, neither a date nor a tag without a length is a validator.
             (dated, 400, 0, DownloadTrial.otherURL), ([.eTag: "\"a\""], 400, 0, DownloadTrial.otherURL),
         ] as [(HTTPHeaders, Int, Int, URL)]
     )
-    func unresumableFileIsRequestedAsAWhole(headers: HTTPHeaders, count: Int, written: Int, url: URL) async throws {
+    func unresumableDownloadStartsOver(headers: HTTPHeaders, count: Int, written: Int, url: URL) async throws {
         let token = try await trial.token(headers, breakingAfter: count, written: written)
 
         let outcome = try await trial.run(from: url, token: token)
@@ -127,7 +127,7 @@ import Testing
             ([.contentRange: "bytes 384-999/1000"], "384a 616b"), ([.contentRange: "bytes 0-999/1000"], "1000b"),
         ] as [(HTTPHeaders, String)]
     )
-    func theRestIsAppendedWhereItBelongs(headers: HTTPHeaders, file: String) async throws {
+    func partialContentIsWrittenAtItsOffset(headers: HTTPHeaders, file: String) async throws {
         let outcome = try await trial.run([answer(.partialContent, headers)], token: trial.token())
 
         #expect(outcome.file == file)
@@ -153,7 +153,7 @@ import Testing
             (206, [.contentRange: "bytes 400-999/1000", .eTag: "\""], "changed"),
             (206, [.contentRange: "bytes 400-899/900"], "length of the file changed"),
             (206, [.contentRange: "bytes 400-1099/1100", .eTag: "\"a\""], "length of the file changed"),
-            // A part of other bytes.
+            // A part of encoded content.
             (206, [.contentRange: "bytes 400-999/1000", .contentEncoding: "gzip"], "encoded"),
             // No content: the file has shrunk, grown, changed, or its length isn't given.
             (416, [.contentRange: "bytes */399"], "length of the file changed"),
@@ -163,7 +163,7 @@ import Testing
             (416, [.contentRange: "bytes 0-1/2"], "no valid Content-Range"),
         ] as [(HTTPStatus, HTTPHeaders, String)]
     )
-    func whatDoesNotBelongThereIsFollowedByOneRequestForTheWhole(
+    func unusablePartialResponseRestartsOnce(
         status: HTTPStatus,
         headers: HTTPHeaders,
         reason: String
@@ -188,7 +188,7 @@ import Testing
             (203, [:], "600b"),
         ] as [(HTTPStatus, HTTPHeaders, String)]
     )
-    func theWholeReplacesThePart(status: HTTPStatus, headers: HTTPHeaders, file: String) async throws {
+    func fullResponseReplacesPartialFile(status: HTTPStatus, headers: HTTPHeaders, file: String) async throws {
         let count = headers.contains(.contentLength) ? 1000 : 600
 
         let outcome = try await trial.run([.letters("b", count, status, headers)], token: trial.token())
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(arguments: [204, 304, 401, 403, 404, 410, 412, 429, 500, 503] as [HTTPStatus])
-    func responseAboutSomethingElseKeepsThePart(status: HTTPStatus) async throws {
+    func failedResumptionKeepsPartialFile(status: HTTPStatus) async throws {
         let outcome = try await trial.run([.status(status)], token: trial.token())
 
         #expect(outcome.error?.code == (status == .noContent ? .emptyResponse : .unacceptableStatus))
@@ -211,7 +211,7 @@ import Testing
             ([.lastModified: "Sun, 06 Nov 1994 08:49:38 GMT"], false), ([.lastModified: "yesterday"], false),
         ] as [(HTTPHeaders, Bool)]
     )
-    func aTimeIsAValidatorToo(headers: HTTPHeaders, isSame: Bool) async throws {
+    func lastModifiedServesAsValidator(headers: HTTPHeaders, isSame: Bool) async throws {
         var headers = headers
         headers[.contentRange] = "bytes 400-999/1000"
 
@@ -232,7 +232,7 @@ import Testing
         ] as [(HTTPHeaders, String?)],
         ["1000", nil]
     )
-    func partThatIsTheWholeIsComplete(_ row: (headers: HTTPHeaders, reason: String?), total: String?) async throws {
+    func fullyReceivedFileCompletesOn416(_ row: (headers: HTTPHeaders, reason: String?), total: String?) async throws {
         var first: HTTPHeaders = [.eTag: "\"a\""]
         first[.contentLength] = total
         let token = try await trial.token(first, written: 600)
@@ -253,7 +253,7 @@ import Testing
             (200, [.eTag: "\"b\""], "600b", 1), (403, [:], nil, 1),
         ] as [(HTTPStatus, HTTPHeaders, String?, Int)]
     )
-    func anotherAddressHasToSayThatTheFileIsTheSame(
+    func resumingFromNewURLVerifiesRepresentation(
         status: HTTPStatus,
         headers: HTTPHeaders,
         file: String?,
@@ -268,8 +268,8 @@ import Testing
         #expect(outcome.asked.first == Self.rest && outcome.asked.count == requests && outcome.file == file)
     }
 
-    /// From then on, a new token is for the new address, where nothing has to be stated again.
-    @Test func theNewAddressIsThatOfTheNextToken() async throws {
+    /// The new token is for the new URL, so the next response needn't prove the representation again.
+    @Test func nextTokenRefersToNewURL() async throws {
         let part = StubResponse.letters(
             "b",
             600,
@@ -287,13 +287,13 @@ import Testing
         #expect(third.asked == ["bytes=500- \"a\""] && third.file == "400a 100b 500c")
     }
 
-    /// Credentials and the fragment aren't sent with the address, so they aren't part of it.
+    /// Credentials and the fragment aren't sent in the URL, so the comparison ignores them.
     @Test(arguments: ["https://example.com/film.mov?signature=1", "https://example.com/film.mov?signature=other"])
-    func credentialsAndFragmentMakeNoOtherAddress(text: String) async throws {
+    func urlComparisonIgnoresUserInfoAndFragment(text: String) async throws {
         let url = try #require(URL(string: "https://user:secret@example.com/film.mov?signature=1#there"))
         let token = try await trial.token(Self.dated, from: url)
 
-        // A time is a validator only at the same address.
+        // A date is a validator only at the same URL.
         let outcome = try await trial.run(from: try #require(URL(string: text)), token: token)
 
         #expect(outcome.asked == [text.hasSuffix("1") ? "bytes=400- \(Self.change)" : ""])
@@ -301,7 +301,7 @@ import Testing
 
     // MARK: Transcripts
 
-    @Test func aTransferThatBreaksTwiceFetchesEachByteOnce() async throws {
+    @Test func interruptedDownloadFetchesEachByteOnce() async throws {
         let outcome = try await trial.run(
             [
                 .letters("a", 1000, .ok, [.eTag: "\"a\"", .contentLength: "1000"]).reset(after: 300),
@@ -315,7 +315,7 @@ import Testing
         #expect(outcome.file == "300a 400b 300c")
     }
 
-    @Test func aServerThatGivesLittleAtATimeIsAskedForMore() async throws {
+    @Test func shortPartialResponseRequestsRemainder() async throws {
         let outcome = try await trial.run(
             [
                 answer(.partialContent, [.contentRange: "bytes 400-699/1000"]),
@@ -328,7 +328,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 17), (4096, 18), (65_536, nil), (1 << 20, nil)] as [(Int, Int?)])
-    func aServerThatGivesTooLittleAtATimeIsGivenUp(part: Int, rounds: Int?) async throws {
+    func tooManyTinyPartsFail(part: Int, rounds: Int?) async throws {
         let total = 400 + 24 * part
         let token = try await trial.token([.eTag: "\"a\"", .contentLength: "\(total)"])
 
@@ -344,7 +344,7 @@ import Testing
         #expect(outcome.token?.receivedLength == rounds.map { Int64(400 + $0 * part) })
     }
 
-    @Test func changedFileIsFetchedAgainAndCanBeResumed() async throws {
+    @Test func changedFileRestartsAndCanResume() async throws {
         let changed = StubResponse.letters("b", 500, .ok, [.eTag: "\"b\"", .contentLength: "500"])
 
         let outcome = try await trial.run([changed.reset(after: 100)], token: trial.token(), retries: 1) { request in
@@ -354,7 +354,7 @@ import Testing
         #expect(outcome.asked == [Self.rest, "bytes=100- \"b\""] && outcome.file == "100b 400c")
     }
 
-    @Test func aWrongPartIsFollowedByTheWhole() async throws {
+    @Test func interruptedRestartWithoutValidatorStartsOver() async throws {
         let outcome = try await trial.run(
             [
                 answer(.partialContent, [.contentRange: "bytes 500-999/1000"]),
@@ -368,17 +368,17 @@ import Testing
         #expect(outcome.asked == [Self.rest, "", ""] && outcome.file == "1000c")
     }
 
-    @Test func anEndThatIsNotKnownIsWhereTheContentEnds() async throws {
+    @Test func unknownLengthDownloadCompletes() async throws {
         #expect(try await trial.run([.letters("a", 123, .ok, [:])]).file == "123a")
     }
 
-    @Test func theLengthOfEncodedContentIsNotThatOfTheFile() async throws {
+    @Test func encodedContentLengthIsNotFileLength() async throws {
         let headers: HTTPHeaders = [.contentLength: "100", .contentEncoding: "gzip"]
 
         #expect(try await trial.run([.letters("a", 400, .ok, headers)]).file == "400a")
     }
 
-    @Test func moreThanThereCanBeIsNotTrusted() async throws {
+    @Test func excessPartialContentIsRejected() async throws {
         let excess = StubResponse.letters("b", 601, .partialContent, [.contentRange: "bytes 400-999/1000"])
 
         let outcome = try await trial.run([excess], token: trial.token(), retries: 1)
@@ -387,7 +387,7 @@ import Testing
         #expect(try trial.folder.names().isEmpty)
     }
 
-    @Test func bytesAreOnlyWrittenAtTheirPositionForAnyAnswer() async throws {
+    @Test func randomResponsesNeverMisplaceBytes() async throws {
         var fuzz = Fuzz()
         let pieces = ["bytes ", "0", "4", "400", "999", "1000", "-", "/", "*", "400-999/1000", "9223372036854775807"]
         for round in 0..<Scale.fuzz(weight: 400) {
@@ -402,7 +402,7 @@ import Testing
 
             let outcome = try await trial.run([.letters("b", 600, status, headers)], token: token)
 
-            // At most the bytes that were there, then others; and 400 bytes are never the whole.
+            // At most the existing bytes, followed by new ones; 400 bytes are never the complete file.
             let runs = outcome.file?.split(separator: " ").map(String.init) ?? []
             let isSound = runs.isEmpty || runs.first == "1000c" || runs.count > 1 || runs.first?.hasSuffix("b") == true
             let old = runs.first.flatMap { $0.hasSuffix("a") ? Int($0.dropLast()) : 0 } ?? 0

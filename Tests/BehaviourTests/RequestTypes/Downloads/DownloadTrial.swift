@@ -12,22 +12,22 @@ final class DownloadTrial: Sendable {
     static let url = URL(string: "https://example.com/film.mov?signature=1")!
     static let otherURL = URL(string: "https://example.com/film.mov?signature=2")!
 
-    /// What a user sees of a download.
+    /// The outcome of a download, as a user sees it.
     struct Outcome {
         /// The content of the file as its runs of equal letters, `400a 600b`; `nil` if there is no file.
         var file: String?
         var error: RequestError?
         var token: Download.ResumeToken?
-        /// `Range` and `If-Range` of each request that was sent, `bytes=400- "a"`; empty if it asked for the whole.
+        /// `Range` and `If-Range` of each sent request, `bytes=400- "a"`; empty for the complete content.
         var asked: [String]
-        /// The reasons for which requests were sent again.
+        /// The reasons for the retries.
         var reasons: [String]
     }
 
     let folder = TemporaryFolder()
     var target: URL { folder.file("film.mov") }
 
-    /// Runs a download: the first responses are given, the others come from an honest server of 1000 times `c`.
+    /// Runs a download with the given responses, followed by those of a correct server of 1000 times `c`.
     func run(
         _ answers: [StubResponse] = [],
         from url: URL = url,
@@ -75,7 +75,7 @@ final class DownloadTrial: Sendable {
     ///
     /// - Parameters:
     ///   - headers: The fields of the response; a strong tag and the length by default.
-    ///   - written: The number of bytes that were written to the partial file after the token was made, as by a process
+    ///   - written: The number of bytes written to the partial file after the token was created, as by a process
     ///     that is killed.
     func token(
         _ headers: HTTPHeaders = [.eTag: "\"a\"", .contentLength: "1000"],
@@ -95,7 +95,7 @@ final class DownloadTrial: Sendable {
     }
 }
 
-/// The reasons for which requests are sent again.
+/// Records the reasons for retries.
 private struct RetryReasons: EventMonitor {
     let texts = Locked<[String]>([])
 
@@ -106,7 +106,7 @@ private struct RetryReasons: EventMonitor {
 }
 
 extension NetworkOperation {
-    /// The result, when there is one.
+    /// Waits for the result.
     fileprivate func asyncResult() async -> Result<R.Success, R.Failure> {
         do throws(R.Failure) { return .success(try await value()) } catch { return .failure(error) }
     }
@@ -121,7 +121,7 @@ extension StubResponse {
             ? .status(status, headers: headers, body: body) : .chunked([body], status: status, headers: headers)
     }
 
-    /// The content of an honest server: the missing part if one is asked for, else the whole.
+    /// The response of a correct server: the missing part if the request has a range, otherwise the complete content.
     static func part(of total: Int, _ letter: Character, for request: ReceivedRequest) -> StubResponse {
         guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }) else {
             return .letters(letter, total, .ok, [.contentLength: "\(total)"])

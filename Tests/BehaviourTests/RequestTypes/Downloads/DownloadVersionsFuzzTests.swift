@@ -9,7 +9,7 @@ import Testing
 
 /// For any truthful server and any interruptions, a complete file has one version only.
 @Suite(.bounded) struct DownloadVersionsFuzzTests {
-    /// A file that changes at times, and a server that sends any part of it.
+    /// A server that sends any part of a file, which changes at times.
     private struct Server {
         var version = 0
         var random = Fuzz()
@@ -54,7 +54,7 @@ import Testing
         private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
     }
 
-    @Test func aFileIsNeverMadeOfTwoVersions() async throws {
+    @Test func downloadNeverMixesVersions() async throws {
         let (folder, server) = (TemporaryFolder(), Locked(Server()))
         let transport = InMemoryTransport(recordsRequests: false) { request in
             server.withLock { $0.respond(to: request) }

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The hidden files beside the destination of a download that resumes automatically.
+/// The hidden files next to the destination of a download that resumes automatically.
 @Suite(.bounded) struct LeftoverFilesTests {
     private static let content = Data(repeating: 7, count: 50_000)
     private let folder: TemporaryFolder
@@ -16,7 +16,7 @@ import Testing
         folder = TemporaryFolder()
     }
 
-    /// The whole file, or its beginning if the connection breaks.
+    /// The complete file, or its beginning if the connection breaks.
     private static func film(_ isBroken: Bool) -> InMemoryTransport {
         InMemoryTransport { request in
             let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentLength: "\(content.count)"]
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Leaves a partial file and its token, as after the end of a process.
+    /// Leaves a partial file and its token, like a process that has ended.
     private func interrupt(overwriting overwrite: Bool = false) async {
         await run(Self.film(true), overwriting: overwrite)
     }
@@ -55,7 +55,7 @@ import Testing
         try folder.names().filter { $0.hasSuffix(suffix) }
     }
 
-    @Test func partialFileIsRemovedIfItsTokenIsDamaged() async throws {
+    @Test func damagedTokenRemovesPartialFile() async throws {
         await interrupt()
         try #require(try hidden(".partial").count == 1 && hidden(".resume").count == 1)
         try Data("damaged".utf8).write(to: folder.file(hidden(".resume")[0]))
@@ -65,7 +65,7 @@ import Testing
         #expect(try folder.names() == ["film"])
     }
 
-    @Test func partialFilesOfOtherDestinationsStayIfATokenIsDamaged() async throws {
+    @Test func damagedTokenKeepsUnrelatedPartialFiles() async throws {
         await interrupt()
         let names = [".film.\(UUID()).partial", ".film2.\(UUID()).partial", ".film.part", ".film.x.\(UUID()).partial"]
         for name in names { try Data("x".utf8).write(to: folder.file(name)) }
@@ -76,7 +76,7 @@ import Testing
         #expect(try folder.names() == (names.dropFirst() + ["film"]).sorted())
     }
 
-    @Test func nothingStaysBesideAFileThatMustNotBeReplaced() async throws {
+    @Test func leftoversAreRemovedWhenDestinationExists() async throws {
         await interrupt()
         try Data("other".utf8).write(to: folder.file("film"))
 
@@ -85,7 +85,7 @@ import Testing
         #expect(try folder.names() == ["film"])
     }
 
-    @Test func tokenWithoutAPartialFileIsRemovedBesideAFileThatMustNotBeReplaced() async throws {
+    @Test func orphanedTokenIsRemovedWhenDestinationExists() async throws {
         await interrupt()
         try FileManager.default.removeItem(at: folder.file(hidden(".partial")[0]))
         try Data("other".utf8).write(to: folder.file("film"))
@@ -95,7 +95,7 @@ import Testing
         #expect(try folder.names() == ["film"])
     }
 
-    @Test func fileThatIsReplacedKeepsItsPartialFileForTheNextTime() async throws {
+    @Test func interruptedReplacementKeepsPartialFile() async throws {
         try Data("other".utf8).write(to: folder.file("film"))
 
         await interrupt(overwriting: true)
@@ -103,8 +103,8 @@ import Testing
         #expect(try hidden(".partial").count == 1 && hidden(".resume").count == 1)
     }
 
-    /// The second one has begun before there was a token, and stores its own.
-    @Test func partialFileOfADownloadWhoseTokenIsReplacedIsRemoved() async throws {
+    /// The second download has begun before the first stored its token, and stores its own.
+    @Test func supersededDownloadRemovesPartialFile() async throws {
         let gate = Gate()
         let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentLength: "\(Self.content.count)"]
         let body = Self.content
@@ -122,8 +122,8 @@ import Testing
         #expect(try folder.names() == ["film"])
     }
 
-    /// Each of them stores its own token for the same destination.
-    @Test func downloadsOfOneFileAtOnceLeaveOnePartialFile() async throws {
+    /// Each download stores its own token for the same destination.
+    @Test func concurrentDownloadsLeaveOnePartialFile() async throws {
         let gate = Gate()
         let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentLength: "\(Self.content.count)"]
         let body = Self.content

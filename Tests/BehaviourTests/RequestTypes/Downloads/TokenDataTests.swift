@@ -15,7 +15,7 @@ import Testing
         trial = DownloadTrial()
     }
 
-    /// Returns the bytes of a token in which a text is replaced by the JSON of another.
+    /// Returns the bytes of a token in which one string is replaced by another.
     private func data(of token: Download.ResumeToken, replacing text: String, with other: String) throws -> Data {
         let original = String(decoding: token.data, as: UTF8.self).replacingOccurrences(of: "\\/", with: "/")
         let changed = original.replacingOccurrences(of: text, with: other)
@@ -23,7 +23,7 @@ import Testing
         return Data(changed.utf8)
     }
 
-    @Test func aTokenIsStoredAndReadBack() async throws {
+    @Test func resumeTokenRoundTrips() async throws {
         let token = try await trial.token()
 
         let other = try Download.ResumeToken(data: token.data)
@@ -33,14 +33,14 @@ import Testing
         #expect(try await trial.run(token: other).file == "400a 600c")
     }
 
-    @Test func noSecretIsStored() async throws {
+    @Test func resumeTokenContainsNoSecrets() async throws {
         let url = try #require(URL(string: "https://user:secret@example.com/film.mov?signature=secret#there"))
         let token = try await trial.token(from: url)
 
         #expect(!String(decoding: token.data, as: UTF8.self).contains("secret"))
     }
 
-    @Test func discardedTokenRemovesItsFile() async throws {
+    @Test func discardingTokenRemovesPartialFile() async throws {
         let token = try await trial.token()
         #expect(try trial.folder.names().count == 1)
 
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         "/etc/passwd", "a/NAME", "/a/../NAME", "~/.bashrc", "/a\\u0000/NAME", "", "/a/NAME.txt", "~NAME", "NAME",
     ])
-    func tokenForAForeignFileIsInvalid(path: String) async throws {
+    func tokenWithForeignPathIsRejected(path: String) async throws {
         let token = try await trial.token()
         let name = try #require(try trial.folder.names().first)
         let data = try data(
@@ -69,7 +69,7 @@ import Testing
     @Test(arguments: [
         ("\"receivedLength\":400", "\"receivedLength\":-1"), ("\"total\":1000", "\"total\":-1"), ("{", "nonsense"),
     ])
-    func tokenWithNonsenseIsInvalid(text: String, other: String) async throws {
+    func malformedTokenIsRejected(text: String, other: String) async throws {
         let data = try await data(of: trial.token(), replacing: text, with: other)
 
         #expect(throws: DecodingError.self) { try Download.ResumeToken(data: data) }
@@ -87,7 +87,7 @@ import Testing
             ),
         ] as [(HTTPHeaders, String)]
     )
-    func validatorThatCannotBeSentIsNone(headers: HTTPHeaders, validator: String) async throws {
+    func unsendableValidatorIsIgnored(headers: HTTPHeaders, validator: String) async throws {
         let stored = try await data(of: trial.token(headers), replacing: "\"\(validator)\"", with: #""a\r\nX-Evil: 1""#)
 
         let outcome = try await trial.run(token: Download.ResumeToken(data: stored))
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: ["film.mov", String(repeating: "é", count: 120)])
-    func theNextProcessFindsTheTokenBesideTheDestination(name: String) async throws {
+    func nextProcessResumesFromStoredToken(name: String) async throws {
         let (target, broken) = (trial.folder.file(name), StubResponse.letters("a", 1000, .ok, [.eTag: "\"a\""]))
 
         let first = try await trial.run(to: target)
@@ -110,7 +110,7 @@ import Testing
         #expect(try trial.folder.names() == [name])
     }
 
-    @Test func storedTokenThatLeadsElsewhereIsNotFollowed() async throws {
+    @Test func movedTokenIsIgnored() async throws {
         let elsewhere = trial.folder.url.appendingPathComponent("elsewhere", isDirectory: true)
         let broken = StubResponse.letters("a", 1000, .ok, [.eTag: "\"a\""]).reset(after: 400)
         _ = try await trial.run([broken], automatically: true, to: elsewhere.appendingPathComponent("film.mov"))

@@ -9,7 +9,7 @@ import Testing
 
 /// Whenever a download is cancelled, its token is for the bytes in the file.
 @Suite(.bounded) struct TokenRaceTests {
-    @Test(arguments: [false, true]) func aTokenAgainstAnotherVersion(automatically: Bool) async throws {
+    @Test(arguments: [false, true]) func cancellationRacesNewFileVersion(automatically: Bool) async throws {
         let trial = DownloadTrial()
         for round in 0..<Scale.races {
             let given = try await trial.token()

@@ -21,15 +21,15 @@ import Testing
         }
     }
 
-    @Test func linesComeAsTheyAreComplete() async {
+    @Test func linesSpanChunkBoundaries() async {
         let stream = ResponseStream([Data("a\r".utf8), Data("\nb\nc".utf8)])
 
         #expect(await collect(stream.lines).elements == ["a", "b", "c"])
     }
 
-    /// For any split of the content into pieces.
+    /// For any split of the content into chunks.
     @Test(arguments: [["1\n2\nx\n4\n"], ["1\n", "2\nx\n4\n"], ["1\n2\nx", "\n4\n"], ["1\n2\nx"]])
-    func onlyValuesBeforeAnInvalidOneAreDelivered(_ chunks: [String]) async {
+    func valuesBeforeInvalidLineAreDelivered(_ chunks: [String]) async {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
 
         let (values, error) = await collect(stream.jsonLines(Int.self))
@@ -37,7 +37,7 @@ import Testing
         #expect(values == [1, 2] && error?.code == .decoding && error?.underlying is DecodingError)
     }
 
-    @Test func linesBeforeOneThatIsTooLongAreGiven() async {
+    @Test func linesBeforeOversizedLineAreDelivered() async {
         let stream = ResponseStream([Data("a\nb\n".utf8) + Data(repeating: 0x78, count: 1 << 21)])
 
         let (lines, error) = await collect(stream.lines)
@@ -46,7 +46,7 @@ import Testing
         #expect(error?.reason == "a single line of the stream exceeds 1048576 bytes")
     }
 
-    @Test func secondLoopOverAStreamThatWasConsumedIsAnError() async throws {
+    @Test func iteratingConsumedStreamFails() async throws {
         let stream = ResponseStream([Data("a\nb\n".utf8)])
         #expect(await collect(stream.lines).elements == ["a", "b"])
 
@@ -56,7 +56,7 @@ import Testing
         #expect(error?.code == .alreadyConsumed)
     }
 
-    @Test func secondLoopOverAStreamContinuesWhereTheFirstStopped() async throws {
+    @Test func secondLoopContinuesAfterBreak() async throws {
         let stream = ResponseStream(["a", "b", "c"].map { Data($0.utf8) })
         for try await _ in stream { break }
         var rest = ""
@@ -65,7 +65,7 @@ import Testing
         #expect(rest == "bc")
     }
 
-    /// A head and three values, in one piece and in several.
+    /// A first line and three values, in one chunk and in several.
     static let cuts = [
         ["head\n1\n2\n3"], ["he", "ad\n1", "\n2\n3"], ["head\n", "1\n2\n", "3\n"], ["head\r\n1\r\n2\r\n3\r\n"],
         ["head\r", "\n1\r\n2\r", "\n3"],
@@ -81,19 +81,19 @@ import Testing
         return stream
     }
 
-    @Test(arguments: cuts) func secondLoopOverLinesReadsWhatTheFirstHasLeft(_ chunks: [String]) async throws {
+    @Test(arguments: cuts) func secondLineLoopContinuesAfterBreak(_ chunks: [String]) async throws {
         let (lines, error) = await collect(try await readHead(of: chunks).lines)
 
         #expect(lines == ["1", "2", "3"] && error == nil)
     }
 
-    @Test(arguments: cuts) func valuesAfterAHeadLineAreRead(_ chunks: [String]) async throws {
+    @Test(arguments: cuts) func decodesJSONLinesAfterFirstLine(_ chunks: [String]) async throws {
         let (values, error) = await collect(try await readHead(of: chunks).jsonLines(Int.self))
 
         #expect(values == [1, 2, 3] && error == nil)
     }
 
-    @Test(arguments: cuts) func piecesAfterAHeadLineAreRead(_ chunks: [String]) async throws {
+    @Test(arguments: cuts) func readsChunksAfterFirstLine(_ chunks: [String]) async throws {
         var rest = Data()
         for try await piece in try await readHead(of: chunks) {
             #expect(piece.startIndex == 0)
@@ -105,7 +105,7 @@ import Testing
         #expect(rest == all.dropFirst(head))
     }
 
-    @Test func eventKeepsTheIdentifierOfTheLoopBefore() async throws {
+    @Test func lastEventIDPersistsAcrossLoops() async throws {
         let stream = ResponseStream([Data("id: 7\ndata: a\n\ndata: b\n\n".utf8)])
         for try await _ in stream.serverSentEvents { break }
 
@@ -114,7 +114,7 @@ import Testing
         #expect(events.map(\.data) == ["b"] && events.first?.id == "7" && error == nil)
     }
 
-    @Test func loopAfterTheLastLineIsEmptyOnce() async throws {
+    @Test func loopAfterLastLineIsEmptyThenFails() async throws {
         let stream = ResponseStream([Data("a\nb".utf8)])
         for try await line in stream.lines where line == "b" { break }
 
@@ -123,14 +123,14 @@ import Testing
         #expect(await collect(stream.lines).error?.code == .alreadyConsumed)
     }
 
-    @Test func loopAfterAnInvalidValueContinues() async {
+    @Test func newLoopContinuesAfterInvalidValue() async {
         let stream = ResponseStream([Data("1\nx\n3\n".utf8)])
         #expect(await collect(stream.jsonLines(Int.self)).error?.code == .decoding)
 
         #expect(await collect(stream.jsonLines(Int.self)).elements == [3])
     }
 
-    @Test func aSequenceThatFailedIsOver() async throws {
+    @Test func iteratorEndsAfterDecodingError() async throws {
         var values = ResponseStream([Data("x\n1\n".utf8)]).jsonLines(Int.self).makeAsyncIterator()
 
         let error = await #expect(throws: RequestError.self) { try await values.next() }
@@ -138,7 +138,7 @@ import Testing
         #expect(try await values.next() == nil)
     }
 
-    @Test func aSequenceWhoseTransferFailedIsOver() async throws {
+    @Test func iteratorEndsAfterTransferError() async throws {
         let gate = Gate()
         let response = StubResponse.chunked([Data("a\nbc".utf8)]).held(by: gate, after: 3).reset(after: 3)
         let client = HTTPClient(transport: InMemoryTransport { _ in response })
@@ -160,7 +160,7 @@ import Testing
         #expect(results.map(\.error?.code) == [nil, .decoding, nil])
     }
 
-    @Test func aLineThatIsTooLongEndsResultsToo() async {
+    @Test func oversizedLineEndsResults() async {
         let stream = ResponseStream([Data("1\nx\n".utf8) + Data(repeating: 0x78, count: 1 << 21)])
 
         let (results, error) = await collect(stream.jsonLines(Int.self).results)
@@ -168,8 +168,8 @@ import Testing
         #expect(results.map(\.value) == [1, nil] && error?.code == .bodyTooLarge)
     }
 
-    /// The compiler checks it.
-    @Test func theErrorOfAnIteratorIsTyped() async throws(RequestError) {
+    /// Checked at compile time.
+    @Test func iteratorsThrowTypedErrors() async throws(RequestError) {
         var chunks = ResponseStream([]).makeAsyncIterator()
         _ = try await chunks.next()
         var lines = ResponseStream([]).lines.makeAsyncIterator()

@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// When a stream of events connects again, after how long, and when it ends (WHATWG HTML, 9.2.3).
+/// When and after what delay an event stream reconnects, and when it ends (WHATWG HTML, 9.2.3).
 @Suite(.bounded) struct ServerSentEventReconnectionTests {
-    /// What a user sees of a stream.
+    /// The outcome of a stream, as a user sees it.
     private struct Outcome {
         var events: [String] = []
         var error: RequestError?
@@ -70,20 +70,20 @@ import Testing
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .nanoseconds(1))
         }
-        // Another wait is one too many.
+        // An additional wait fails the test.
         let watcher = Task { if (try? await clock.waitForSleepers()) != nil { reader.cancel() } }
         defer { watcher.cancel() }
         return await reader.value
     }
 
-    @Test func aStreamConnectsAgainWhereItsConnectionEnds() async throws {
+    @Test func reconnectsWithLastEventID() async throws {
         let outcome = try await read([Self.stream("id: 7\nretry: 100\ndata: a\n\n")], waits: [.milliseconds(100)])
 
         #expect(outcome.events == ["a"] && outcome.error == nil && outcome.lastEventIDs == [nil, "7"])
     }
 
-    /// Otherwise the client would reconnect as fast as the server responds, for ever.
-    @Test func reconnectionBacksOffIfStreamsEndAtOnce() async throws {
+    /// Without the back-off, the client would reconnect forever, as fast as the server responds.
+    @Test func reconnectionBacksOffIfStreamsEndImmediately() async throws {
         let outcome = try await read(
             [Self.stream("retry: 0\n\n"), Self.stream(), Self.stream(), Self.stream("data: a\n\n"), Self.stream()],
             waits: [.zero, .seconds(0.5), .seconds(1), .zero, .seconds(0.5)]
@@ -92,15 +92,15 @@ import Testing
         #expect(outcome.error == nil && outcome.requests.count == 6)
     }
 
-    @Test func theRequestSaysWhatItWants() async throws {
+    @Test func requestHasEventStreamHeaders() async throws {
         let sent = try #require(try await read(lastEventID: "€").requests.first).headers
 
         #expect(sent[.accept] == "text/event-stream" && sent[.cacheControl] == "no-cache" && sent[.lastEventID] == "€")
     }
 
-    /// Without the caller's, the server would start from the beginning, and events would come twice.
+    /// If the client dropped the caller's identifier, the server would start over, and events would arrive twice.
     @Test(arguments: ["a\u{1}b", "a\u{7F}", String(repeating: "a", count: 1 << 16 + 1)])
-    func identifierThatCannotBeSentEndsNoStreamThatHasBegun(_ id: String) async throws {
+    func unsendableEventIDDoesNotEndRunningStream(_ id: String) async throws {
         let first = try await read(lastEventID: id)
         let later = try await read(
             [Self.stream("id: \(id)\ndata: a\n\n"), Self.stream("id: 7\ndata: b\n\nid: \(id)\ndata: c\n\n")],
@@ -112,13 +112,13 @@ import Testing
     }
 
     @Test(arguments: ["", "a", String(repeating: "a", count: 1 << 16)])
-    func anIdentifierThatCanBeSentIsNoError(_ id: String) async throws {
+    func sendableLastEventIDIsAccepted(_ id: String) async throws {
         let outcome = try await read(lastEventID: id)
 
         #expect(outcome.error == nil && outcome.lastEventIDs == [id.isEmpty ? nil : id])
     }
 
-    @Test func failuresInARowWaitLongerAndEndAtTheLimit() async throws {
+    @Test func consecutiveFailuresBackOffUpToLimit() async throws {
         var policy = Self.policy
         (policy.limit, policy.maximumWait) = (6, .seconds(10))
 
@@ -131,7 +131,7 @@ import Testing
         #expect(outcome.error?.code == .cannotConnect && outcome.requests.count == 7)
     }
 
-    @Test func theWaitHasAMaximum() async throws {
+    @Test func reconnectionDelayIsCapped() async throws {
         var policy = Self.policy
         (policy.limit, policy.maximumWait) = (8, .seconds(10))
 
@@ -144,7 +144,7 @@ import Testing
         #expect(outcome.error == nil && outcome.requests.count == 9)
     }
 
-    @Test func aConnectionThatStandsEndsTheRowOfFailures() async throws {
+    @Test func successfulConnectionResetsFailureCount() async throws {
         var policy = Self.policy
         policy.limit = 1
 
@@ -161,7 +161,7 @@ import Testing
         #expect(outcome.error == nil && outcome.requests.count == 4 && outcome.events == ["a", "a", "a"])
     }
 
-    /// What a response means: it is read, it is the end, it is an error, or the server is asked again later.
+    /// The effect of a response: the stream is read, ends, fails, or reconnects later.
     enum Meaning: Hashable, Sendable {
         case events
         case end
@@ -182,7 +182,7 @@ import Testing
             (504, nil, .later),
         ] as [(HTTPStatus, String?, Meaning)]
     )
-    func aResponseIsAStreamOrNot(status: HTTPStatus, type: String?, meaning: Meaning) async throws {
+    func responseDeterminesReconnection(status: HTTPStatus, type: String?, meaning: Meaning) async throws {
         var response = StubResponse.status(status, body: status == .noContent ? Data() : Data("data: a\n\n".utf8))
         response.headers[.contentType] = type
         let goesOn = meaning == .events || meaning == .later
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: [("20", 20), ("1", 3), ("9999999", 60)])
-    func theServerSaysHowLongToWaitWithinReason(value: String, wait: Int) async throws {
+    func retryAfterIsAppliedWithinBounds(value: String, wait: Int) async throws {
         let busy = StubResponse.status(.serviceUnavailable, headers: [.retryAfter: value])
 
         let outcome = try await read([busy], waits: [.seconds(wait)])

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A cut against the beginning of the loop that reads the content.
+/// The connection breaks while the loop that reads the content begins.
 @Suite(.bounded) struct StreamCutRaceTests {
     private struct Joining: StreamRequest {
         typealias Success = Void
@@ -27,8 +27,8 @@ import Testing
         HTTPClient(transport: InMemoryTransport { _ in StreamErrorTests.content(text).reset(after: text.utf8.count) })
     }
 
-    /// Whether the content is there before the loop begins, or comes while it waits.
-    @Test(arguments: ["", "1", "12345678"]) func cutComesOutOfTheLoopAfterTheBytes(_ text: String) async throws {
+    /// Covers content that arrives before the loop begins, and content that arrives while the loop waits.
+    @Test(arguments: ["", "1", "12345678"]) func connectionLossIsThrownAfterReceivedBytes(_ text: String) async throws {
         for _ in 0..<Scale.races {
             let client = client(cutting: text)
             let stream = try await client.stream(HTTPRequest(url: home))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func requestsOwnLoopGetsTheBytesBeforeACut() async {
+    @Test func processReceivesBytesBeforeConnectionLoss() async {
         for _ in 0..<Scale.races {
             let read = Recorder<String>()
             let error = await #expect(throws: RequestError.self) {
@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    /// The operation ends once, and takes no slot longer, whoever is first.
-    @Test func cutAgainstACancelEndsOnce() async {
+    /// The operation ends once and releases its slot, whichever comes first.
+    @Test func connectionLossRacesCancellation() async {
         for _ in 0..<Scale.races {
             let queue = TestQueue(client(cutting: "12345678").transport, width: 1)
             let probe = Probe(adding: Joining(read: Recorder()), to: queue)

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// What an error says that comes out of a loop: as much as that of `fetch`.
+/// Errors thrown from a loop contain as much detail as those of `fetch`.
 @Suite(.bounded) struct StreamErrorTests {
     /// A loop over the content of a response; returns what it has read.
     struct Loop: Sendable, CustomTestStringConvertible {
@@ -91,7 +91,7 @@ import Testing
         .chunked([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
     }
 
-    @Test(arguments: loops) func cutInALoopSaysWhatFetchSays(_ loop: Loop) async throws {
+    @Test(arguments: loops) func connectionLossInLoopMatchesFetchError(_ loop: Loop) async throws {
         let response = Self.content("data").reset(after: 4)
         let client = HTTPClient(transport: InMemoryTransport { _ in response })
         let fetched = await #expect(throws: RequestError.self) { try await client.fetch(Get<Data>(home)) }
@@ -103,14 +103,14 @@ import Testing
         expectFacts(error)
     }
 
-    @Test(arguments: loops, [0, 1, 8]) func cutAfterTheHeadComesOutOfTheLoop(_ loop: Loop, count: Int) async {
+    @Test(arguments: loops, [0, 1, 8]) func loopThrowsConnectionLossAfterHead(_ loop: Loop, count: Int) async {
         let response = Self.content(String("1\n2\n3\n4\n".prefix(count))).reset(after: count)
 
         #expect(await error(of: loop, response)?.code == .connectionLost)
     }
 
     /// A consumer may be content with what it has.
-    @Test func valueMadeOfACutStreamIsTheResult() async throws {
+    @Test func processCanRecoverFromConnectionLoss() async throws {
         struct Lenient: StreamRequest {
             typealias Success = Int
             typealias Failure = RequestError
@@ -129,22 +129,22 @@ import Testing
         #expect(try await client.fetch(Lenient()) == 8)
     }
 
-    @Test(arguments: loops[2...3]) func invalidLineNamesTheRequest(_ loop: Loop) async {
+    @Test(arguments: loops[2...3]) func invalidLineErrorIncludesRequest(_ loop: Loop) async {
         let error = await error(of: loop, Self.content("1\nx\n"))
 
         #expect(error?.code == .decoding && error?.underlying is DecodingError)
         expectFacts(error)
     }
 
-    @Test(arguments: [loops[1], loops[2], loops[4], loops[5]]) func oversizedElementNamesTheRequest(_ loop: Loop) async
-    {
+    @Test(arguments: [loops[1], loops[2], loops[4], loops[5]])
+    func oversizedElementErrorIncludesRequest(_ loop: Loop) async {
         let error = await error(of: loop, Self.content("data: " + String(repeating: "x", count: 1 << 21) + "\n\n"))
 
         #expect(error?.code == .bodyTooLarge)
         expectFacts(error)
     }
 
-    @Test func invalidEventNamesTheRequest() async {
+    @Test func invalidEventErrorIncludesRequest() async {
         let loop = Loop("decoded events") { client, _ in
             for try await event in client.serverSentEvents(HTTPRequest(url: home)) { _ = try event.decode(Int.self) }
         }
@@ -155,7 +155,7 @@ import Testing
         expectFacts(error)
     }
 
-    @Test func secondLoopNamesTheRequest() async throws {
+    @Test func secondLoopErrorIncludesRequest() async throws {
         let client = HTTPClient(transport: InMemoryTransport { _ in Self.content("1\n") })
         let stream = try await client.stream(HTTPRequest(url: home))
         for try await _ in stream {}
@@ -166,7 +166,7 @@ import Testing
         expectFacts(error)
     }
 
-    @Test(arguments: loops) func cancelledLoopNamesTheRequest(_ loop: Loop) async throws {
+    @Test(arguments: loops) func cancellingTaskCancelsLoop(_ loop: Loop) async throws {
         let gate = Gate()
         let response = Self.content("1\n2\n").held(by: gate, after: 0)
         let began = Gate()
@@ -185,7 +185,7 @@ import Testing
         gate.open()
     }
 
-    @Test func streamInATestNamesItsHead() async {
+    @Test func mockStreamErrorIncludesResponse() async {
         let stream = ResponseStream([Data("x\n".utf8)], head: HTTPResponseHead(status: .created))
 
         let error = await #expect(throws: RequestError.self) { for try await _ in stream.jsonLines(Int.self) {} }
@@ -193,8 +193,8 @@ import Testing
         #expect(error?.code == .decoding && error?.response?.status == .created)
     }
 
-    /// They may be the result of the operation whose facts they have.
-    @Test func keptEventsDontKeepTheirOperation() async throws {
+    /// Events may be the result of the operation that they refer to.
+    @Test func keptEventsDoNotRetainOperation() async throws {
         struct Collecting: StreamRequest {
             typealias Success = [ServerSentEvent]
             typealias Failure = RequestError
@@ -233,7 +233,7 @@ import Testing
         try await eventually { sentinel == nil }
     }
 
-    @Test func pageThatLeadsInACircleNamesItsRequest() async {
+    @Test func circularPagingErrorIncludesRequest() async {
         let client = HTTPClient(
             transport: InMemoryTransport { _ in .text("[]", headers: ["Link": "</recipes/1>; rel=next"]) }
         )
@@ -246,7 +246,7 @@ import Testing
         expectFacts(error)
     }
 
-    @Test func pageThatNamesNoNextOneAsItShouldNamesItsRequest() async {
+    @Test func nextPageErrorIncludesRequest() async {
         let client = HTTPClient(transport: InMemoryTransport { _ in .text("[]") })
 
         let error = await #expect(throws: RequestError.self) {
@@ -257,12 +257,12 @@ import Testing
         expectFacts(error)
     }
 
-    // MARK: Refused responses
+    // MARK: Rejected responses
 
     static let eventLoops = loops[4...5]
 
     @Test(arguments: eventLoops, ["application/json", "text/html; charset=utf-8", "text/plain", "nonsense"])
-    func refusedEventsAreAnErrorWithTheirContent(_ loop: Loop, type: String) async {
+    func wrongContentTypeErrorIncludesBody(_ loop: Loop, type: String) async {
         let reason = Data(#"{"error": {"message": "quota"}}"#.utf8)
 
         let error = await error(of: loop, .status(.ok, headers: [.contentType: type], body: reason))
@@ -271,7 +271,7 @@ import Testing
         expectFacts(error)
     }
 
-    @Test(arguments: eventLoops) func refusedEventsKeepAsMuchAsAnErrorMay(_ loop: Loop) async {
+    @Test(arguments: eventLoops) func wrongContentTypeErrorBodyIsLimited(_ loop: Loop) async {
         let page = StubResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(count: 1 << 20))
 
         let error = await error(of: loop, page) { $0.maximumErrorBodySize = 1000 }
@@ -280,16 +280,16 @@ import Testing
     }
 
     @Test(arguments: eventLoops, [HTTPStatus.forbidden, .internalServerError])
-    func refusedStatusIsAnErrorWithItsContent(_ loop: Loop, status: HTTPStatus) async {
+    func unacceptableStatusErrorIncludesBody(_ loop: Loop, status: HTTPStatus) async {
         let error = await error(of: loop, .status(status, body: Data("why".utf8)))
 
         #expect(error?.code == .unacceptableStatus && error?.body == Data("why".utf8))
         expectFacts(error, status)
     }
 
-    /// A server may explain a refusal, and then say nothing, or break.
+    /// A server may begin the body of an error, and then stall or drop the connection.
     @Test(arguments: eventLoops, [HTTPStatus.ok, .forbidden])
-    func refusalWhoseContentStallsIsTheError(_ loop: Loop, status: HTTPStatus) async throws {
+    func stalledErrorBodyKeepsOriginalError(_ loop: Loop, status: HTTPStatus) async throws {
         let refused = StubResponse.status(status, headers: [.contentType: "application/json"], body: Data("quota".utf8))
         for response in [refused.stalled(after: 2), refused.reset(after: 2)] {
             let error = await error(of: loop, response) { $0.timeout = .seconds(100) }
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func partThatNobodyAskedForIsNoStream() async {
+    @Test func unrequestedPartialContentFailsStream() async {
         let part = StubResponse.status(.partialContent, headers: [.contentRange: "bytes 0-1/4"], body: Data("1\n".utf8))
 
         let error = await error(of: Self.loops[0], part)
@@ -308,7 +308,7 @@ import Testing
         #expect(error?.code == .badResponse)
     }
 
-    @Test func cancelDuringARefusalIsACancel() async throws {
+    @Test func cancellingDuringErrorBodyThrowsCancelled() async throws {
         let gate = Gate()
         let response = StubResponse.status(.ok, headers: [.contentType: "application/json"], body: Data("quota".utf8))
         let client = HTTPClient(transport: InMemoryTransport { _ in response.held(by: gate, after: 2) })
@@ -322,7 +322,7 @@ import Testing
     }
 
     /// A request that accepts any status still wants events.
-    @Test func statusWithoutValidationIsNoStreamOfEvents() async {
+    @Test func eventStreamRequiresSuccessStatus() async {
         let client = HTTPClient(
             transport: InMemoryTransport { _ in
                 .status(.notFound, headers: [.contentType: "text/event-stream"], body: Data("data: a\n\n".utf8))
@@ -336,7 +336,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPStatus.ok, .created, .accepted, .nonAuthoritativeInformation, 299])
-    func anySuccessfulStatusMayHaveEvents(_ status: HTTPStatus) async throws {
+    func successStatusesCanCarryEvents(_ status: HTTPStatus) async throws {
         let client = HTTPClient(
             transport: InMemoryTransport { _ in
                 .status(status, headers: [.contentType: "text/event-stream"], body: Data("data: a\n\n".utf8))
@@ -350,8 +350,8 @@ import Testing
         #expect(direct == ["a"] && streamed == ["a"])
     }
 
-    /// The reason of an API, as its own error.
-    @Test func refusedEventsBecomeTheErrorOfTheAPI() async {
+    /// The API's reason, decoded as its error type.
+    @Test func rejectedEventsThrowAPIError() async {
         struct APIError: Error, Decodable { let message: String }
         let reason = Data(#"{"message": "quota"}"#.utf8)
         let client = HTTPClient(
@@ -367,11 +367,11 @@ import Testing
         #expect((error?.underlying as? APIError)?.message == "quota")
     }
 
-    // MARK: Identifiers of events
+    // MARK: Event identifiers
 
-    /// One odd identifier would end a stream for good.
+    /// Without this, one unsendable identifier would end the stream permanently.
     @Test(arguments: ["a\u{1}b", "a\u{7F}", String(repeating: "a", count: 1 << 16 + 1)])
-    func identifierThatCannotBeSentIsPassedOver(_ id: String) async throws {
+    func unsendableEventIDIsSkipped(_ id: String) async throws {
         let transport = InMemoryTransport.answering([
             Self.content("id: 7\nretry: 0\ndata: a\n\nid: \(id)\ndata: b\n\n"), Self.content("data: c\n\n"),
             .status(.noContent),

@@ -29,9 +29,9 @@ import Testing
         }
     }
 
-    /// A transport delivers on threads of its own, which have no values of tasks.
+    /// A transport delivers on its own threads, which have no task-local values.
     @Test(arguments: [true, false])
-    func processHasTheTaskLocalsOfTheCaller(isAnsweredByAnInterceptor: Bool) async throws {
+    func processInheritsCallersTaskLocals(isAnsweredByAnInterceptor: Bool) async throws {
         let server = try MockServer { _ in .text("abc") }
         let queue = TestQueue(HTTPClient.defaultTransport) { environment in
             guard isAnsweredByAnInterceptor else { return }
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [(3, nil), (2, .bodyTooLarge)] as [(Int, RequestError.Code?)])
-    func streamHasALimitOverEveryTransport(limit: Int, code: RequestError.Code?) async {
+    func streamBodySizeIsLimited(limit: Int, code: RequestError.Code?) async {
         var request = Traced()
         request.options.maximumBodySize = limit
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("abc".utf8)) })
@@ -61,11 +61,11 @@ import Testing
         func addOperation(_ operation: Operation) {}
     }
 
-    @Test func streamOfAQueueThatForgetsTheOperationIsCancelled() async {
+    @Test func droppedStreamOperationThrows() async {
         await #expect(throws: RequestError.self) { try await Forgetful().stream(TextRequest()) }
     }
 
-    @Test func streamOfACancelledTaskIsNotAdded() async {
+    @Test func cancelledTaskDoesNotEnqueueStream() async {
         let added = Locked(0)
         final class Counting: RequestQueue {
             let added: Locked<Int>

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct StreamTests {
-    /// Joins the pieces, until the text that ends it has arrived.
+    /// Joins the chunks, until the terminating string has arrived.
     private struct Joining: StreamRequest {
         typealias Success = String
         typealias Failure = RequestError
@@ -31,13 +31,13 @@ import Testing
 
     private static let pieces = ["a", "b", "c"].map { Data($0.utf8) }
 
-    @Test func theValueIsMadeOfWhatComes() async throws {
+    @Test func processBuildsValueFromChunks() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .chunked(Self.pieces) })
 
         #expect(try await queue.fetch(Joining()) == "abc")
     }
 
-    @Test func aRefusalIsAFailureWithItsContent() async {
+    @Test func unacceptableStatusKeepsErrorBody() async {
         let transport = InMemoryTransport { _ in .status(.notFound, body: Data("no log".utf8)) }
         let operation = TestQueue(transport).addRequest(Joining())
         await operation.end()
@@ -46,8 +46,8 @@ import Testing
         #expect(operation.result?.error?.body == Data("no log".utf8))
     }
 
-    /// The content of a 3xx isn't passed on as it comes, since the redirect might be followed.
-    @Test func contentThatIsReadInPartIsNoWhole() async throws {
+    /// The content of a 3xx isn't streamed, because the redirect might be followed.
+    @Test func partiallyReadContentFailsStream() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .status(.multipleChoices, body: Data(count: 200_000)) })
         var request = Joining()
         request.options.validatesStatus = false
@@ -55,7 +55,7 @@ import Testing
         await #expect { try await queue.fetch(request) } throws: { ($0 as? RequestError)?.code == .rejected }
     }
 
-    @Test func refusalIsRetriedAndConsumedContentIsNot() async throws {
+    @Test func errorStatusIsRetriedConsumedStreamIsNot() async throws {
         let refused = InMemoryTransport.answering([.status(.serviceUnavailable), .chunked(Self.pieces)])
         let queue = TestQueue(refused) { $0.retry = RetryPolicy(backoff: .none) }
         #expect(try await queue.fetch(Joining()) == "abc" && refused.requests.count == 2)
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// The transport reports the cancel, which is only the consequence.
-    @Test func consumerThatIsTooSlowLearnsThatAndNotOfACancel() async throws {
+    /// The transport reports the cancellation, which is only a consequence.
+    @Test func slowConsumerFailsWithBufferFull() async throws {
         let steps = ManualTransport()
         let request = Held(gate: Gate(), errors: Recorder())
         let operation = TestQueue(steps).addRequest(request)
@@ -109,7 +109,7 @@ import Testing
         #expect(await request.errors.first(1) == [.bufferFull])
     }
 
-    @Test func returningEarlyCancelsTheTransfer() async throws {
+    @Test func returningEarlyCancelsTransfer() async throws {
         let steps = ManualTransport()
         let operation = TestQueue(steps).addRequest(Joining(until: "b"))
         let transfer = try await steps.awaitTransfer()
@@ -122,7 +122,7 @@ import Testing
         await operation.end()
     }
 
-    @Test func aCancelEndsTheConsumer() async throws {
+    @Test func cancellationEndsConsumer() async throws {
         let steps = ManualTransport()
         let operation = TestQueue(steps).addRequest(Joining())
         let transfer = try await steps.awaitTransfer()
@@ -135,7 +135,7 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    @Test func streamIsReturnedToItsCaller() async throws {
+    @Test func callerCanReadReturnedStream() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .chunked(Self.pieces) })
 
         let stream = try await queue.stream(HTTPRequest(url: home))
@@ -145,7 +145,7 @@ import Testing
         for operation in queue.operations { await operation.end() }
     }
 
-    @Test func contentBeforeAFailureIsDeliveredFirst() async throws {
+    @Test func contentBeforeFailureIsDelivered() async throws {
         let steps = ManualTransport()
         let queue = TestQueue(steps)
         let waiting = Task { try await queue.stream(HTTPRequest(url: home)) }
@@ -167,7 +167,7 @@ import Testing
         #expect(text == "abc")
     }
 
-    @Test func releasingAStreamCancelsTheTransfer() async throws {
+    @Test func releasingStreamCancelsTransfer() async throws {
         let steps = ManualTransport()
         let queue = TestQueue(steps)
         let waiting = Task { try await queue.stream(HTTPRequest(url: home)).status }
@@ -181,7 +181,7 @@ import Testing
         for operation in queue.operations { await operation.end() }
     }
 
-    @Test func aStreamThatIsRefusedThrows() async {
+    @Test func unacceptableStatusThrowsFromStream() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) })
 
         await #expect { try await queue.stream(HTTPRequest(url: home)) } throws: { error in

@@ -41,7 +41,7 @@ import Testing
         return (try await stream, transfer)
     }
 
-    @Test func transferPausesAboveTheBufferAndResumesAtHalf() async throws {
+    @Test func fullBufferPausesTransferUntilHalfEmpty() async throws {
         let (stream, transfer) = try await stream(bufferSize: 4)
         var iterator = stream.makeAsyncIterator()
 
@@ -63,7 +63,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func eachReasonHoldsByItself() async throws {
+    @Test func pauseReasonsAreIndependent() async throws {
         let gate = Gate()
         let operation = HTTPClient(transport: transport).addRequest(Gated(gate: gate))
         let transfer = try await transport.awaitTransfer()
@@ -85,7 +85,7 @@ import Testing
         #expect(try await operation.value() == Data("abcde".utf8))
     }
 
-    @Test func aPauseBeforeTheTransferHoldsForIt() async throws {
+    @Test func pauseBeforeStartAppliesToTransfer() async throws {
         let client = HTTPClient(transport: transport)
         client.isSuspended = true
         let operation = client.addRequest(HTTPRequest(url: Self.url))
@@ -101,8 +101,8 @@ import Testing
         _ = try? await operation.value()
     }
 
-    /// A pause that is decided first and applied last would stop the server for ever, since no event could undo it.
-    @Test func aPauseAgainstThePieceBeingConsumed() async throws {
+    /// A pause that is decided first but applied last would stop the server forever, because no event would undo it.
+    @Test func pauseRacesChunkConsumption() async throws {
         let (stream, transfer) = try await stream(bufferSize: 1)
         var iterator = stream.makeAsyncIterator()
         for _ in 0..<Scale.races {
@@ -113,7 +113,7 @@ import Testing
         transfer.receive(.end(nil))
     }
 
-    @Test func pausesOfSeveralThreadsEndWithTheLast() async throws {
+    @Test func concurrentPausesAndResumesBalance() async throws {
         let operation = HTTPClient(transport: transport).addRequest(HTTPRequest(url: Self.url))
         let transfer = try await transport.awaitTransfer()
         operation.pause()

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 /// Interceptors, conditions and strategies that await the client whose requests they process.
-@Suite(.bounded) struct OnBehalfOfACallTests {
+@Suite(.bounded) struct NestedRequestTests {
     /// A server that requires a token, which `/login` returns.
     private let server = InMemoryTransport(recordsRequests: false) { request in
         if request.url.path == "/login" { return .status(.ok, body: Data("secret".utf8)) }
@@ -16,7 +16,7 @@ import Testing
             ? .status(.ok, body: Data("in".utf8)) : .status(.unauthorized)
     }
 
-    /// A reference to a client for its own policies, which is set after the client is made.
+    /// A reference that gives a client's policies access to the client, set after its creation.
     private final class Reference: Sendable {
         private let client = Locked<HTTPClient?>(nil)
 
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 4]) func validatorsStrategyLogsInOverItsClient(width: Int) async {
+    @Test(arguments: [1, 4]) func validatorRetryCanLogInThroughClient(width: Int) async {
         let token = Locked<String?>(nil)
         let (client, reference) = client(width) { environment, reference in
             environment.interceptors = [
@@ -72,7 +72,7 @@ import Testing
         withExtendedLifetime(reference) {}
     }
 
-    @Test(arguments: [1, 4]) func interceptorThatAdaptsAndRetriesLogsInOverItsClient(width: Int) async {
+    @Test(arguments: [1, 4]) func interceptorCanLogInThroughItsClient(width: Int) async {
         final class Login: Interceptor {
             let reference: Reference
             let token = Locked<String?>(nil)
@@ -101,7 +101,7 @@ import Testing
         #expect(await fetchForty(client) == Array(repeating: "in", count: 40))
     }
 
-    @Test(arguments: [1, 4]) func conditionAndAdapterAwaitTheirClient(width: Int) async {
+    @Test(arguments: [1, 4]) func conditionAndAdapterCanAwaitClient(width: Int) async {
         let (client, _) = client(width) { environment, reference in
             environment.conditions = [
                 .condition { context in
@@ -120,7 +120,7 @@ import Testing
         #expect(await fetchForty(client) == Array(repeating: "in", count: 40))
     }
 
-    @Test(arguments: [1, 4]) func contextSendsBesideTheBound(width: Int) async {
+    @Test(arguments: [1, 4]) func contextSendIgnoresConcurrencyLimit(width: Int) async {
         struct Login: Interceptor {
             func adapt(_ request: inout HTTPRequest, context: InterceptorChain.Context) async throws {
                 // The interceptor isn't applied to its own request.
@@ -132,7 +132,7 @@ import Testing
         #expect(await fetchForty(client) == Array(repeating: "in", count: 40))
     }
 
-    @Test func interceptorThatMeetsItsOwnRequestsForeverFailsWithItsNames() async {
+    @Test func endlessNestingFailsWithInterceptorNames() async {
         struct Endless: Interceptor {
             let reference: Reference
 
@@ -152,7 +152,7 @@ import Testing
         #expect(error?.reason?.contains("Endless → Endless") == true)
     }
 
-    @Test func taskThatOutlivesItsInterceptorHasNoPrivilege() async throws {
+    @Test func taskOutlivingInterceptorIsNotNested() async throws {
         let (born, gate) = (Gate(), Gate())
         let orphan = Locked<Task<Void, Never>?>(nil)
         let order = Recorder<String>()

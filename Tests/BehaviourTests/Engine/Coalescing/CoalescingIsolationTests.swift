@@ -8,8 +8,8 @@ import RequestsTesting
 import Testing
 
 /// The properties that operations with a shared transfer don't share.
-@Suite(.bounded) struct CoalescingBoundsTests {
-    @Test func aReadAfterAWriteIsNotAnsweredFromBeforeIt() async {
+@Suite(.bounded) struct CoalescingIsolationTests {
+    @Test func readAfterWriteDoesNotShareEarlierResponse() async {
         let version = Recorder<String>()
         version.record("v1")
         let transport = InMemoryTransport { _ in .status(.ok, body: Data((version.elements.last ?? "").utf8)) }
@@ -25,7 +25,7 @@ import Testing
         #expect(after.result?.value == "v2")
     }
 
-    @Test func anOperationMadeBeforeJoinsNothingThatEndedBeforeItStarts() async {
+    @Test func operationDoesNotJoinFinishedTransfer() async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("x".utf8)) }
         let queue = TestQueue(transport)
         let made = Probe(TextRequest(), on: queue, coalescing: true)
@@ -36,7 +36,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func requestsThatJudgeTheirAnswersDifferentlyDoNotShare() async {
+    @Test func bodySizeLimitAppliesPerParticipant() async {
         let gate = Gate()
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("shared".utf8)).held(by: gate) }
         let queue = TestQueue(transport)
@@ -51,7 +51,7 @@ import Testing
         #expect(await second.ended().map(\.value) == ["shared"])
     }
 
-    @Test func theDeadlineOfTheFirstIsNotThatOfTheOthers() async throws {
+    @Test func deadlineAppliesPerParticipant() async throws {
         let gate = Gate()
         let clock = ManualClock()
         let queue = TestQueue(
@@ -70,7 +70,7 @@ import Testing
         #expect(await second.ended().map(\.value) == ["shared"])
     }
 
-    @Test func deferredRequestsShareToo() async {
+    @Test func deferredRequestsShareTransfer() async {
         var options = RequestOptions()
         options.coalesce = true
         let (gate, joined) = (Gate(), Recorder<Void>())

@@ -7,17 +7,17 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The objects that an operation retains, its reports and its limits, in edge cases.
-@Suite(.bounded) struct BoundsTests {
+/// Edge cases of an operation: the objects that it retains, its reports and its limits.
+@Suite(.bounded) struct OperationEdgeCaseTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e15), .zero, .seconds(-1)])
-    func noDurationTrapsTheClock(_ duration: Duration) async {
+    func extremeDeadlinesDoNotTrap(_ duration: Duration) async {
         let queue = TestQueue(InMemoryTransport { _ in .never }) { $0.deadline = duration }
         let probe = Probe(adding: TextRequest(), to: queue)
         probe.operation.cancel()
         #expect(await probe.ended().count == 1)
     }
 
-    @Test func aLongChainThatFailsAtItsHeadEndsWithTheFirstCause() async {
+    @Test func failurePropagatesThroughLongDependencyChain() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) }, width: 1, isSuspended: true)
         var last = queue.addRequest(TextRequest())
         for _ in 0..<Scale.requests { last = queue.addRequest(after: last) { _ in TextRequest() } }
@@ -28,12 +28,12 @@ import Testing
         #expect((last.result?.error?.underlying as? RequestError)?.code == .unacceptableStatus)
     }
 
-    @Test func aTransportThatForgetsATransferEndsIt() async {
+    @Test func droppedTransferFailsAsConnectionLost() async {
         let probe = Probe(adding: TextRequest(), to: TestQueue(ForgetfulTransport()))
         #expect(await probe.ended().map(\.error?.code) == [.connectionLost])
     }
 
-    @Test func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async throws {
+    @Test func cancellingDuringBuildSendsNothing() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let kept = Recorder<BuildCompletion>()
@@ -52,7 +52,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func markedSecretsStayAtHome() async throws {
+    @Test func sensitiveHeadersAreDroppedAcrossOrigins() async throws {
         let transport = InMemoryTransport { request in
             request.url.host() == "elsewhere.example"
                 ? .status(.ok) : .status(.found, headers: [.location: "https://elsewhere.example/"])
@@ -71,7 +71,7 @@ import Testing
         #expect(!"\(first.headers)".contains("s3cret"))
     }
 
-    @Test func noDescriptionOfAnAnswerShowsTheQuery() async throws {
+    @Test func descriptionsRedactQueryAndCredentials() async throws {
         let url = try #require(URL(string: "https://user:pw@example.com/a?token=SECRET"))
         let head = HTTPResponseHead(status: .ok, headers: [.setCookie: "SECRET"], url: url)
         let request = HTTPRequest(url: url, headers: [.authorization: "SECRET"])
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func notModifiedHasACodeOfItsOwnWhereContentIsNeeded() async {
+    @Test func notModifiedFailsWhenContentIsRequired() async {
         struct Conditional: DecodableRequest {
             typealias Success = [Int]
             typealias Failure = RequestError

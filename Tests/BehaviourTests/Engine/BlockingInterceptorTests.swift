@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 /// Interceptors that block the thread that they are called on.
-@Suite(.bounded, .tags(.alone), .serialized) struct BlockingLinkTests {
+@Suite(.bounded, .tags(.alone), .serialized) struct BlockingInterceptorTests {
     /// Blocks its thread for requests to `/slow`, even if the task is cancelled.
     private struct Blocking: Interceptor {
         let gate: Gate
@@ -46,7 +46,7 @@ import Testing
         return HTTPClient(maxConcurrentRequests: width, transport: transport) { $0.interceptors = [blocking] }
     }
 
-    @Test func blockingInterceptorsDelayNoOtherRequest() async throws {
+    @Test func blockingInterceptorDoesNotDelayOthers() async throws {
         let client = makeClient()
         // On Linux, Dispatch takes a second to replace a blocked thread.
         let count = Scale.pick(1, whole: 4) * ProcessInfo.processInfo.activeProcessorCount
@@ -60,7 +60,7 @@ import Testing
         for operation in slow { #expect(try await operation.value() == "x") }
     }
 
-    @Test func cancelAndDeadlineSettleWhatABlockedLinkHolds() async {
+    @Test func cancelAndDeadlineEndBlockedRequests() async {
         let client = makeClient()
         var options = RequestOptions()
         options.deadline = .milliseconds(50)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: End.allCases, Awaited.allCases)
-    func cancellationHandlerMayWaitForTheEndOfItsOperation(end: End, awaited: Awaited) async {
+    func cancellationHandlerCanAwaitOperationEnd(end: End, awaited: Awaited) async {
         let parting = Parting(gate: Gate())
         let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) }) { $0.interceptors = [parting] }
         var options = RequestOptions()

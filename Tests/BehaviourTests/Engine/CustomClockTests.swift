@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The clock of an environment may be a caller's, whose code may use the operation that reads the time.
-@Suite(.bounded) struct ClockOfACallerTests {
-    /// A clock that runs code of the test each time it is read.
+/// A caller's clock, whose code may use the operation that reads the time.
+@Suite(.bounded) struct CustomClockTests {
+    /// A clock that calls the test each time it is read.
     private final class AskedClock: Clock {
         private let clock = ManualClock()
         private let wasAsked: @Sendable () -> Void
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...2) func clockMayCancelTheRequestWhileItsAnswerArrives(reading: Int) async {
+    @Test(arguments: 1...2) func clockCanCancelRequestDuringResponse(reading: Int) async {
         let (readings, cancel) = (Locked<Int?>(nil), Locked<@Sendable () -> Void>({}))
         let transport = InMemoryTransport { _ in
             readings.withLock { $0 = 0 }

@@ -8,8 +8,8 @@ import RequestsTesting
 import Testing
 
 /// Operations with more than one transfer at a time.
-@Suite(.bounded) struct SeveralTransfersTests {
-    /// Sends the request at once, and once more when the gate is open.
+@Suite(.bounded) struct ConcurrentTransfersTests {
+    /// Sends the request immediately, and again when the gate is open.
     private struct Hedging: Interceptor {
         let maySendAgain: Gate
         let hasSentAgain: Gate
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Forgets its first transfer under its lock, and answers the next.
+    /// Drops its first transfer under its lock, and responds to the next.
     private final class Forgetful: HTTPTransport {
         private let first = Locked<(receive: (@Sendable (TransferEvent) -> Void)?, isSent: Bool)>((nil, false))
 
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func transferThatIsForgottenUnderALockIsSentAgain() async throws {
+    @Test func transferDroppedUnderLockIsRetried() async throws {
         let transport = Forgetful()
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 1, backoff: .none) }
         let operation = queue.addRequest(TextRequest())
@@ -73,7 +73,7 @@ import Testing
         #expect(try await operation.value() == "")
     }
 
-    @Test func sourceOfOneRequestServesOneOperation() async throws {
+    @Test func failedSourceFailsBothOperations() async throws {
         let source = RequestSource<TextRequest>.deferred(
             mapError: { RequestError($0) },
             make: { throw SampleError() }
@@ -89,7 +89,7 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.error != nil } && transport.requests.isEmpty)
     }
 
-    @Test func operationFinishesBehindItsLastTransferWhateverIsRefused() async throws {
+    @Test func operationFinishesAfterItsLastTransfer() async throws {
         let (transport, maySendAgain, hasSentAgain) = (ManualTransport(), Gate(), Gate())
         let queue = TestQueue(transport) {
             $0.interceptors = [Hedging(maySendAgain: maySendAgain, hasSentAgain: hasSentAgain)]
@@ -106,7 +106,7 @@ import Testing
         await operation.end()
     }
 
-    /// Sends the request many times at once, from tasks that aren't part of the run's.
+    /// Sends the request many times concurrently, from unstructured tasks.
     private struct Swarm: Interceptor {
         let count: Int
 
@@ -121,13 +121,13 @@ import Testing
         }
     }
 
-    @Test func everyOpenTransferIsPausedAndCancelledHoweverManyThereAre() async throws {
+    @Test func openTransfersPauseAndCancelTogether() async throws {
         let (transport, count) = (ManualTransport(), 250)
         let queue = TestQueue(transport) { $0.interceptors = [Swarm(count: count)] }
         let operation = queue.addRequest(TextRequest())
         try await transport.awaitTransfer(count: count)
 
-        // A transfer that has just begun may learn of it a moment later.
+        // A transfer that has just begun may be paused a moment later.
         operation.pause()
         for transfer in transport.transfers { try await transfer.awaitPause() }
         operation.resume()
@@ -139,7 +139,7 @@ import Testing
         await operation.end()
     }
 
-    /// Calls `next` in a child task that is cancelled before, and then for the answer.
+    /// Calls `next` in a cancelled task, and then again for the response.
     private struct CancelledChild: Interceptor {
         func intercept(
             _ request: HTTPRequest,
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func transferThatIsCancelledBeforeItBeginsIsNoAttempt() async throws {
+    @Test func cancelledUnstartedTransferIsNotRecorded() async throws {
         let queue = TestQueue { $0.interceptors = [CancelledChild()] }
 
         let response = try await queue.send(TextRequest())
@@ -163,7 +163,7 @@ import Testing
         #expect(response.transfers.count == 1)
     }
 
-    @Test func taskThatACallerCancelsEndsItsOperation() async {
+    @Test func cancellingInterceptorTaskCancelsRequest() async {
         let queue = TestQueue {
             $0.interceptors = [.adapting { _ in withUnsafeCurrentTask { $0?.cancel() } }]
         }
@@ -173,7 +173,7 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
-    @Test func deadlineOfAnEnvironmentEndsNoSharedTransfer() async throws {
+    @Test func deadlineDoesNotEndSharedTransfer() async throws {
         let (transport, clock) = (ManualTransport(), ManualClock())
         let queue = TestQueue(transport) {
             $0.clock = clock
@@ -196,14 +196,14 @@ import Testing
         #expect(await second.ended().map(\.value) == ["late"])
     }
 
-    /// An operation of one's own, which sends nothing.
+    /// A custom operation that sends nothing.
     private final class Counting: RequestOperation<TextRequest>, @unchecked Sendable {
         init() { super.init(source: .value(TextRequest())) }
 
         override func execute() { finish(with: .success("counted")) }
     }
 
-    @Test func operationOfOnesOwnNeedsNoTransport() async throws {
+    @Test func customOperationNeedsNoTransport() async throws {
         let operation = Counting()
         OperationQueue().addOperation(operation)
 
@@ -211,7 +211,7 @@ import Testing
         #expect(operation.transfers.isEmpty && operation.urlRequest == nil)
     }
 
-    @Test func pauseAndResumeFromTwoThreadsLeaveTheTransferRunning() async throws {
+    @Test func concurrentPauseAndResumeBalance() async throws {
         let transport = ManualTransport([.concurrentDelivery, .pausing])
         let queue = TestQueue(transport)
         let operation = queue.addRequest(TextRequest())

@@ -7,8 +7,8 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Requests that outlive the operation that they were sent for.
-@Suite(.bounded) struct DetachedTests {
+/// Detached requests, which outlive the operation that sends them.
+@Suite(.bounded) struct DetachedRequestTests {
     /// Sends an additional request for each request that it sees.
     private struct ReadingAhead: Interceptor {
         let seen = Recorder<String>()
@@ -41,7 +41,7 @@ import Testing
         transfer.receive(.end(nil))
     }
 
-    @Test func itOutlivesItsCallAndIsNotSeenByItsInterceptor() async throws {
+    @Test func detachedRequestOutlivesItsOperation() async throws {
         let client = makeClient()
         let operation = client.addRequest(HTTPRequest("recipes"))
         let ahead = try await transfer(to: "ahead")
@@ -56,7 +56,7 @@ import Testing
         #expect(interceptor.seen.elements == ["recipes"])
     }
 
-    @Test func oneAtATimeIsSentForAResource() async throws {
+    @Test func detachedRequestsAreDeduplicated() async throws {
         let client = makeClient()
         for number in 1...3 {
             let operation = client.addRequest(HTTPRequest("\(number)"))
@@ -71,7 +71,7 @@ import Testing
         #expect(await interceptor.begun.first(4).last == true)
     }
 
-    @Test func itEndsWithTheLastOfItsClients() async throws {
+    @Test func detachedRequestEndsWithLastClient() async throws {
         var client: HTTPClient? = makeClient()
         var derived = client?.inheriting { $0.headers["X-Role"] = "admin" }
         let operation = try #require(client?.addRequest(HTTPRequest("recipes")))
