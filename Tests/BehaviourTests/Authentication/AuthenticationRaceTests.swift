@@ -7,11 +7,11 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Races of two threads for a request that waits for a refresh.
+/// Races between the end of a refresh and changes to the requests that wait for it.
 @Suite(.bounded) struct AuthenticationRaceTests {
     private let census = Census()
 
-    @Test func cancelAgainstTheEndOfTheRefresh() async {
+    @Test func cancellationRacesRefreshCompletion() async {
         var completions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
             let desk = RefreshDesk()
@@ -30,7 +30,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func logoutAgainstTheEndOfTheRefreshAndANewcomer() async {
+    @Test func logoutRacesRefreshAndNewRequest() async {
         var completions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
             let calls = Recorder<String?>()
@@ -61,7 +61,7 @@ import Testing
         await census.extinction()
     }
 
-    /// A credential that uses its interceptor when it is deallocated, which must not be under a lock.
+    /// A credential that uses its interceptor in `deinit`, so it must not be released while a lock is held.
     private final class Session: Sendable {
         let end: @Sendable () -> Void
 
@@ -79,7 +79,7 @@ import Testing
         func refresh(_ session: Session?) async throws -> Session { await renew() }
     }
 
-    /// A clock that calls back when it is asked for the time.
+    /// A clock that calls a closure whenever its time is read.
     private struct CallingClock: Clock {
         let call: @Sendable () -> Void
 
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func clockThatIsAskedForARefreshMayWaitForItsEnd() async {
+    @Test func clockCanWaitForRefreshCompletion() async {
         let (calls, gate, gone) = (Locked(0), Gate(), DispatchSemaphore(value: 0))
         let interceptor = Locked<AuthenticationInterceptor<SessionAuthenticator>?>(nil)
         let isGone = Locked(false)
@@ -103,9 +103,9 @@ import Testing
                 calls += 1
                 return calls
             }
-            // Asked when the interceptor is made, when the request begins to wait, and for the timeout of the refresh.
+            // Read when the interceptor is created, when the request begins to wait, and for the refresh timeout.
             guard number == 3 else { return }
-            // The result of the refresh is discarded, by the thread that ends it.
+            // The thread that ends the refresh discards its result.
             interceptor.withLock { $0 }?.setCredential(Session {})
             gate.open()
             let hasEnded = gone.wait(timeout: .now() + 5) == .success
@@ -126,7 +126,7 @@ import Testing
         interceptor.withLock { $0 = nil }
     }
 
-    @Test func credentialMayUseItsInterceptorWhenItIsReplaced() async {
+    @Test func credentialDeinitCanAccessInterceptor() async {
         let (interceptor, ends) = (AuthenticationInterceptor(SessionAuthenticator()), Recorder<Void>())
         for _ in 0..<2 {
             Thread.detachNewThread {

@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Tests of requests and changes while a refresh is under way.
+/// Tests of requests and credential changes during a refresh.
 extension AuthenticationTests {
-    @Test func modifiersOfARequestTypeArePartOfARefresh() async throws {
+    @Test func refreshAppliesRequestSpecModifiers() async throws {
         struct Renewal: RequestSpec, ModifiableRequest {
             var options = RequestOptions()
             var request: Post<[String]> { Post("token") }
@@ -25,13 +25,13 @@ extension AuthenticationTests {
         #expect(value == ["new"] && sent.elements == ["7"])
     }
 
-    @Test func refreshReceivesTheClientToSendWith() async throws {
+    @Test func refreshClientBypassesQueueAndCredential() async throws {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {
                 request.headers.set(.authorization(.bearer(token)))
             }
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
-                // Also outside the task of the refresh.
+                // The client must also work outside the task of the refresh.
                 let request = Post<[String]>("token").body(.text(token ?? ""))
                 let value = try await Task.detached { try await client.fetch(request) }.value
                 return try #require(value.first)
@@ -45,7 +45,7 @@ extension AuthenticationTests {
             default: .status(.unauthorized)
             }
         }
-        // Every place is taken by a request that waits for the refresh.
+        // Requests that wait for the refresh occupy every slot.
         let queue = TestQueue(transport, width: 1) {
             $0.baseURL = URL(string: "https://example.com/v1")
             $0.interceptors = [AuthenticationInterceptor(Login(), credential: "old", origins: sampleOrigins)]
@@ -61,7 +61,7 @@ extension AuthenticationTests {
         #expect(logins.first?.text == "old")
     }
 
-    @Test func errorOfTheRequestOfARefreshIsItsFailure() async {
+    @Test func refreshRequestErrorIsUnderlyingError() async {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {}
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
@@ -78,7 +78,7 @@ extension AuthenticationTests {
         #expect((error?.underlying as? RequestError)?.response?.status == .forbidden)
     }
 
-    @Test func anAuthenticatorThatCannotRefreshSaysSo() async {
+    @Test func defaultRefreshFailsAsUnsupported() async {
         struct Sealed: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {}
         }
@@ -89,7 +89,7 @@ extension AuthenticationTests {
         #expect((error?.underlying as? RequestError)?.code == .unsupported)
     }
 
-    @Test func aRefreshMaySendThroughTheQueueThatWaitsForIt() async {
+    @Test func refreshCanSendThroughWaitingQueue() async {
         let waiting = Locked<TestQueue?>(nil)
         let authenticator = TokenAuthenticator { _ in
             let queue = try #require(waiting.withLock { $0 })
@@ -113,7 +113,7 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
-    @Test func aRejectionInsideOfTheRefreshIsItsFailure() async {
+    @Test func rejectedRefreshRequestFailsRefresh() async {
         let waiting = Locked<TestQueue?>(nil)
         let authenticator = TokenAuthenticator { _ in
             let queue = try #require(waiting.withLock { $0 })
@@ -131,7 +131,7 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
-    @Test func failureToLogInNamesTheRequestThatNeededIt() async {
+    @Test func loginFailureNamesTriggeringRequest() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let authenticator = TokenAuthenticator { _ in throw SampleError() }
         let queue = TestQueue(transport) {
@@ -147,8 +147,8 @@ extension AuthenticationTests {
         #expect(error?.transfers.isEmpty == true && transport.requests.isEmpty)
     }
 
-    // If the refresh shared the transfer of a request that waits for it, it would wait for itself.
-    @Test func refreshSharesNoTransferWithItsWaiter() async {
+    // A refresh that shared the transfer of a waiting request would wait for itself.
+    @Test func refreshDoesNotCoalesceWithWaiter() async {
         let waiting = Locked<TestQueue?>(nil)
         let authenticator = TokenAuthenticator { _ in
             let queue = try #require(waiting.withLock { $0 })
@@ -166,7 +166,7 @@ extension AuthenticationTests {
     }
 
     // Each refresh sends a request that needs the credential of the other.
-    @Test func twoRefreshesThatWantEachOtherEnd() async {
+    @Test func mutuallyDependentRefreshesFail() async {
         struct Named: Authenticator {
             let name: HTTPField.Name
             let renew: @Sendable () async throws -> Void
@@ -198,7 +198,7 @@ extension AuthenticationTests {
         queues.withLock { $0 = [] }
     }
 
-    @Test func cancelledWaiterEndsAtOnceAndTheRefreshContinues() async {
+    @Test func cancelledWaiterDoesNotCancelRefresh() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "new", sent, rejectingAfter: 2), width: 2) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)]
@@ -215,7 +215,7 @@ extension AuthenticationTests {
         #expect(desk.calls.count == 1)
     }
 
-    @Test func cancelledWaiterIsReleasedDuringTheRefresh() async {
+    @Test func cancelledWaiterIsDeallocatedDuringRefresh() async {
         let (desk, census, waits) = (RefreshDesk(), Census(), Recorder<Bool>())
         let queue = TestQueue(server(accepting: "new"), width: 2) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)]
@@ -246,7 +246,7 @@ extension AuthenticationTests {
         #expect(await first.ended().first?.value == "in")
     }
 
-    @Test func rejectionAfterALogoutRefreshesNothing() async throws {
+    @Test func rejectionAfterLogoutDoesNotRefresh() async throws {
         let (transport, refreshed) = (ManualTransport(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in
             refreshed.record(token)
@@ -264,7 +264,7 @@ extension AuthenticationTests {
         #expect(refreshed.count == 0)
     }
 
-    @Test func logoutFailsWaitersAndDiscardsTheRefresh() async {
+    @Test func logoutFailsWaitersAndDiscardsRefresh() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(server(accepting: "new", sent), width: 2) { $0.interceptors = [interceptor] }
@@ -279,7 +279,7 @@ extension AuthenticationTests {
         #expect(interceptor.credential == nil && sent.count == 1)
     }
 
-    @Test func logoutFailsRequestsThatWaitToBeSent() async {
+    @Test func logoutFailsUnsentRequests() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)
         let transport = InMemoryTransport { _ in .status(.ok) }
@@ -295,7 +295,7 @@ extension AuthenticationTests {
         #expect(interceptor.credential == nil)
     }
 
-    @Test func aCredentialThatIsSetDuringARefreshIsRefreshedAfterIt() async {
+    @Test func credentialSetDuringRefreshIsRefreshedNext() async {
         let desk = RefreshDesk()
         let sent = Recorder<String?>()
         let authentication = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
@@ -317,7 +317,7 @@ extension AuthenticationTests {
         #expect(await first.ended().count == 1)
     }
 
-    @Test func loginDuringARefreshResumesAllWaiters() async {
+    @Test func loginDuringRefreshResumesWaiters() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)
         let queue = TestQueue(server(accepting: "login")) { $0.interceptors = [interceptor] }

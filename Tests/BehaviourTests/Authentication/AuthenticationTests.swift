@@ -32,7 +32,7 @@ import Testing
 
     // MARK: Many at once
 
-    @Test(arguments: [true, false]) func manyRejectionsAtOnceCauseOneRefresh(allAreSentBefore: Bool) async {
+    @Test(arguments: [true, false]) func concurrentRejectionsShareOneRefresh(allAreSentBefore: Bool) async {
         let count = Scale.pick(200, whole: 1000)
         let (sent, refreshes) = (Recorder<String?>(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in
@@ -51,7 +51,7 @@ import Testing
         if allAreSentBefore { #expect(sent.count == 2 * count) }
     }
 
-    @Test func failedRefreshFailsAllEarlierRequestsOnce() async {
+    @Test func failedRefreshFailsAllWaitingRequests() async {
         let count = Scale.pick(200, whole: 1000)
         let (sent, refreshes) = (Recorder<String?>(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in
@@ -70,7 +70,7 @@ import Testing
         #expect(refreshes.count == 1 && sent.count == count)
     }
 
-    @Test func requestAfterAFailedRefreshStartsAnother() async {
+    @Test func requestAfterFailedRefreshRefreshesAgain() async {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -85,7 +85,7 @@ import Testing
         #expect(await results(1, on: queue).first?.value == "in")
     }
 
-    @Test func hundredRequestsWithoutACredentialLogInOnce() async {
+    @Test func concurrentRequestsLogInOnce() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "first", sent), width: 100) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, origins: sampleOrigins)]
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: One by one
 
-    @Test func aStaleCredentialIsRefreshedBeforeItIsSent() async {
+    @Test func staleCredentialIsRefreshedBeforeSending() async {
         let sent = Recorder<String?>()
         let authenticator = TokenAuthenticator(isStale: { $0 == "old" }, renew: { _ in "new" })
         let interceptor = AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)
@@ -114,7 +114,7 @@ import Testing
         #expect(interceptor.credential == "new")
     }
 
-    @Test func newCredentialThatIsStaleIsSentNonetheless() async {
+    @Test func staleRefreshedCredentialIsSent() async {
         let authenticator = TokenAuthenticator(isStale: { _ in true }, renew: { _ in "new" })
         let queue = TestQueue(server(accepting: "new")) {
             $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old", origins: sampleOrigins)]
@@ -123,7 +123,7 @@ import Testing
         #expect(await results(1, on: queue).first?.value == "in")
     }
 
-    @Test func aRejectionOfAnOldCredentialThatComesLateOnlySendsAgain() async throws {
+    @Test func lateRejectionOfOldCredentialOnlyResends() async throws {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -152,7 +152,7 @@ import Testing
         #expect(refreshes.elements == ["old"])
     }
 
-    @Test func aFreshCredentialThatIsRejectedTooFailsWithTheRejection() async {
+    @Test func rejectionOfRefreshedCredentialFails() async {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -168,7 +168,7 @@ import Testing
         #expect(error?.transfers.count == 2 && refreshes.count == 1)
     }
 
-    @Test func aLoginWhoseCredentialIsRejectedIsNotRepeated() async {
+    @Test func loginIsNotRepeatedAfterRejection() async {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -182,7 +182,7 @@ import Testing
         #expect(refreshes.elements == [nil])
     }
 
-    @Test func tooManyRefreshesAreAnErrorUntilTheWindowHasPassed() async {
+    @Test func refreshLimitResetsAfterWindow() async {
         let (clock, refreshes) = (TestClock(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -206,7 +206,7 @@ import Testing
         #expect(refreshes.count == 3)
     }
 
-    @Test func aBodyThatCannotBeSentAgainHasTheCredentialRefreshedForTheNext() async throws {
+    @Test func nonreplayableBodyRefreshesForNextRequest() async throws {
         let desk = RefreshDesk()
         let queue = TestQueue(server(accepting: "new")) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins)]
@@ -232,7 +232,7 @@ import Testing
         ("https://api.example.com.evil.com/", false), ("https://api.example.com@evil.com/", false),
     ]
 
-    @Test(arguments: addresses) func onlyTheOriginOfTheBaseURLGetsTheCredential(address: String, does: Bool) async {
+    @Test(arguments: addresses) func credentialIsSentOnlyToBaseURLOrigin(address: String, does: Bool) async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "old", sent)) {
             $0.baseURL = URL(string: "https://api.example.com/v1")
@@ -246,7 +246,7 @@ import Testing
         #expect(desk.calls.count == 0)
     }
 
-    @Test func credentialGoesNowhereWithoutABaseURLAndOrigins() async {
+    @Test func credentialRequiresBaseURLOrOrigins() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "old", sent)) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test(arguments: [nil, URL(string: "https://api.example.com/v1")])
-    func onlyTheNamedOriginsGetTheCredential(baseURL: URL?) async throws {
+    func credentialIsSentOnlyToListedOrigins(baseURL: URL?) async throws {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let origins = try ["https://a.example", "https://b.example:8443/path"].map { try #require(URL(string: $0)) }
         let queue = TestQueue(server(accepting: "old", sent)) {
@@ -279,7 +279,7 @@ import Testing
         #expect(desk.calls.count == 0)
     }
 
-    @Test func aRequestThatIsExcludedIsNotAuthenticated() async {
+    @Test func excludedRequestIsNotAuthenticated() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old", origins: sampleOrigins) {
             $0.url.path != "/login"
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test(arguments: [("https://evil.com/", 0), ("https://example.com/moved", 1)])
-    func aRejectionAtAnotherOriginIsNotOneOfTheCredential(location: String, refreshes: Int) async {
+    func rejectionByOtherOriginDoesNotRefresh(location: String, refreshes: Int) async {
         struct KeyAuthenticator: Authenticator {
             let calls: Recorder<String>
             func apply(_ key: String, to request: inout HTTPRequest) { request.headers["X-Key"] = key }
@@ -323,7 +323,7 @@ import Testing
         #expect(!transport.requests.isEmpty && !"\(transport.requests.map(\.headers))".contains("old"))
     }
 
-    @Test func credentialThatCannotBeAppliedFailsTheRequest() async {
+    @Test func inapplicableCredentialFailsRequest() async {
         struct Broken: Authenticator {
             func apply(_ key: String, to request: inout HTTPRequest) throws { throw SampleError() }
             func refresh(_ key: String?) async throws -> String { "new" }

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct ChallengeInterceptorTests {
-    /// Returns a server that requests a user name and a password by a challenge, and responds with those it got.
+    /// Returns a server that sends a challenge, and responds with the user name and password that it receives.
     private func server(_ challenge: String, accepting: String = "") -> InMemoryTransport {
         InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials }
@@ -43,7 +43,7 @@ import Testing
         return await Probe(adding: request, to: queue).ended().first
     }
 
-    @Test func aChallengeIsAnsweredWithWhatTheAppGives() async {
+    @Test func challengeIsRetriedWithProvidedCredentials() async {
         let asked = Recorder<String>()
         let transport = server(#"Basic realm="kitchen""#)
 
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["http://example.com", "http://example.com?a=b", "http://example.com/"])
-    func challengeAtAnAddressWithoutAPathIsAnswered(_ address: String) async throws {
+    func challengeForURLWithoutPathIsHandled(_ address: String) async throws {
         let transport = server(#"Basic realm="kitchen""#)
         let client = HTTPClient(transport: transport) { $0.interceptors = [answering("a", "b")] }
 
@@ -64,23 +64,23 @@ import Testing
         #expect(String(decoding: text, as: UTF8.self) == "a:b")
     }
 
-    @Test func oneChallengeAmongOthersIsFound() async {
+    @Test func findsBasicAmongSeveralChallenges() async {
         let transport = server(#"Negotiate abc==, bASIC realm="a, b", charset="UTF-8""#)
 
         #expect(await run(transport, answering("u", "p"), WireRequest())?.value == "u:p")
     }
 
-    /// RFC 7617, 2.1: if the server expects UTF-8, the text is normalised.
+    /// RFC 7617, 2.1: user name and password are normalized if the server expects UTF-8.
     @Test(arguments: [
         (#"Basic realm="r", charset="UTF-8""#, "\u{FC}"), (#"Basic realm="r", charset="utf-8""#, "\u{FC}"),
         (#"Basic realm="r""#, "u\u{308}"), (#"Basic realm="r", charset="latin1""#, "u\u{308}"),
-    ]) func theCharacterSetSaysWhetherTheTextIsNormalised(challenge: String, name: String) async {
+    ]) func utf8CharsetNormalizesCredentials(challenge: String, name: String) async {
         let result = await run(server(challenge), answering("u\u{308}", "p"), WireRequest())
 
         #expect(result?.value.map { Array($0.utf8) } == Array("\(name):p".utf8))
     }
 
-    @Test func aRejectedAnswerIsNotRepeated() async {
+    @Test func rejectedCredentialsAreNotResent() async {
         let asked = Recorder<String>()
         let transport = server(#"Basic realm="r""#, accepting: "u:right")
 
@@ -94,7 +94,7 @@ import Testing
         #"Digest realm="r", nonce="n", algorithm=SHA-1"#, #"Digest realm="r""#,
         #"Digest realm="r", nonce="n", qop="auth-conf""#, "Bearer", "", "Negotiate",
     ])
-    func anotherSchemeIsLeftToOthers(challenge: String) async {
+    func unsupportedChallengesAreIgnored(challenge: String) async {
         let asked = Recorder<String>()
         let transport = server(challenge)
 
@@ -104,7 +104,7 @@ import Testing
         #expect(asked.count == 0 && transport.requests.count == 1)
     }
 
-    @Test func withoutCredentialsTheChallengeIsTheResponse() async {
+    @Test func nilCredentialsFailWithChallengeResponse() async {
         let transport = server(#"Basic realm="r""#)
 
         let result = await run(transport, ChallengeInterceptor { _, _ in nil }, WireRequest())
@@ -112,7 +112,7 @@ import Testing
         #expect(result?.error?.response?.status == .unauthorized && transport.requests.count == 1)
     }
 
-    @Test func aRequestWithCredentialsOfItsOwnIsNotAnsweredFor() async {
+    @Test func explicitAuthorizationIsNotReplaced() async {
         let asked = Recorder<String>()
         let transport = server(#"Basic realm="r""#, accepting: "u:p")
         let request = WireRequest(http: HTTPRequest(url: home, headers: [.authorization: "Bearer old"]))
@@ -121,7 +121,7 @@ import Testing
         #expect(asked.count == 0)
     }
 
-    @Test func challengeAfterARedirectIsNotAnswered() async {
+    @Test func crossOriginRedirectChallengeIsIgnored() async {
         let asked = Recorder<String>()
         let transport = InMemoryTransport { request in
             request.url == home
@@ -133,7 +133,7 @@ import Testing
         #expect(asked.count == 0)
     }
 
-    @Test func anotherOriginThanThatOfTheBaseURLIsNotAnswered() async {
+    @Test func challengeOutsideBaseURLOriginIsIgnored() async {
         let asked = Recorder<String>()
         let interceptor = answering("u", "p", asked)
         let queue = TestQueue(server(#"Basic realm="r""#)) {
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [("a:b", "p"), ("u", "p\r\nX: y"), ("u\0", "p")])
-    func credentialsInvalidInAFieldAreATypedError(user: String, password: String) async {
+    func credentialsInvalidInHeaderFieldFail(user: String, password: String) async {
         let transport = server(#"Basic realm="r""#)
 
         let result = await run(transport, answering(user, password), WireRequest())

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// What an application that stores its credential is told.
+/// The credential changes that are reported to an application, which stores them.
 @Suite(.bounded) struct CredentialChangeTests {
     private typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
@@ -38,7 +38,7 @@ import Testing
         return RequestError(.unacceptableStatus, phase: .validating, response: head, body: Data(content.utf8))
     }
 
-    @Test func storeGetsARefreshedTokenBeforeItIsSent() async throws {
+    @Test func storeReceivesRefreshedTokenBeforeSending() async throws {
         let desk = RefreshDesk()
         let interceptor = interceptor(desk.authenticator)
         let transport = InMemoryTransport { [changes] request in
@@ -58,7 +58,7 @@ import Testing
         #expect(changes.elements == ["new"])
     }
 
-    @Test func storeGetsLoginAndLogoutInOrder() {
+    @Test func storeReceivesChangesInOrder() {
         let interceptor = interceptor(TokenAuthenticator { _ in "unused" })
 
         interceptor.setCredential("a")
@@ -68,7 +68,7 @@ import Testing
         #expect(changes.elements == ["a", nil, "b"])
     }
 
-    @Test func storeNeverGetsATokenThatALogoutHasOvertaken() async throws {
+    @Test func tokenRefreshedAfterLogoutIsNotStored() async throws {
         let desk = RefreshDesk()
         let interceptor = interceptor(desk.authenticator)
         let task = Task { [client = client(interceptor)] in try await client.fetch(WireRequest()) }
@@ -85,7 +85,7 @@ import Testing
         refused(.unauthorized), refused(.unauthorized, "expired"), refused(.badRequest, #"{"error": "invalid_grant"}"#),
         refused(.unauthorized, #"{"error": "invalid_grant", "error_description": "expired"}"#),
     ])
-    func storeForgetsATokenWhoseRefreshIsRefused(_ error: RequestError) async throws {
+    func rejectedRefreshClearsCredential(_ error: RequestError) async throws {
         let calls = Recorder<String?>()
         let interceptor = interceptor(
             TokenAuthenticator { token in
@@ -109,7 +109,7 @@ import Testing
         refused(.forbidden, "<html>"), refused(.badRequest), refused(.badRequest, #"{"error": "invalid_scope"}"#),
         refused(.unauthorized, #"{"error": "invalid_client"}"#),
     ])
-    func storeKeepsATokenWhoseRefreshFailsForNow(_ error: RequestError) async throws {
+    func transientRefreshFailureKeepsCredential(_ error: RequestError) async throws {
         let interceptor = interceptor(TokenAuthenticator { _ in throw error })
 
         await #expect(throws: RequestError.self) { try await client(interceptor).fetch(WireRequest()) }
@@ -117,7 +117,7 @@ import Testing
         #expect(changes.elements.isEmpty && interceptor.credential == "old")
     }
 
-    @Test func requestOfTheLastUserIsNotSentAsTheNext() async throws {
+    @Test func previousUsersRequestIsNotSentAsNextUser() async throws {
         let sent = Recorder<String>()
         let (late, isSent) = (Gate(), Gate())
         let transport = InMemoryTransport { request in
@@ -140,7 +140,7 @@ import Testing
         #expect(sent.elements == ["late Bearer a", "early Bearer a"])
     }
 
-    @Test func closureMayChangeTheCredentialAgain() {
+    @Test func onChangeCanSetCredentialAgain() {
         let box = Locked<Interceptor?>(nil)
         let interceptor = AuthenticationInterceptor(
             TokenAuthenticator { _ in "unused" },
@@ -158,9 +158,9 @@ import Testing
     }
 }
 
-/// Logins, logouts and refreshes at the same time.
+/// Concurrent logins, logouts and refreshes.
 @Suite(.bounded) struct CredentialChangeRaceTests {
-    @Test func lastChangeIsTheCredential() async throws {
+    @Test func lastReportedChangeMatchesCredential() async throws {
         for _ in 0..<Scale.races {
             let changes = Recorder<String?>()
             let interceptor = AuthenticationInterceptor(

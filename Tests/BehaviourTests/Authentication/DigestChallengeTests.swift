@@ -11,10 +11,10 @@ import Testing
 private final class DigestServer: Sendable {
     struct State: Sendable {
         var nonce = 1
-        /// The counts that were received with the current nonce.
+        /// The nonce counts received with the current nonce.
         var counts: Set<String> = []
         var nextNonce: String?
-        /// The nonce of the last challenge, from which session keys are made.
+        /// The nonce of the last challenge, from which session keys are derived.
         var challengeNonce = ""
     }
 
@@ -118,7 +118,7 @@ private final class DigestServer: Sendable {
         ],
         ["auth", "auth-int"]
     )
-    func eachAlgorithmIsAnswered(algorithm: String, protection: String) async throws {
+    func supportsAllDigestAlgorithms(algorithm: String, protection: String) async throws {
         let server = DigestServer(algorithm, protection)
         let (client, transport) = makeClient(server)
         let url = try #require(URL(string: "https://api.example.com/a?b=c"))
@@ -129,7 +129,7 @@ private final class DigestServer: Sendable {
         #expect(response.transfers.map(\.cause) == [.initial, .challenge])
     }
 
-    @Test func laterRequestsAreAnsweredForBeforeTheyAreChallenged() async throws {
+    @Test func laterRequestsAuthenticatePreemptively() async throws {
         let (client, transport) = makeClient(DigestServer())
 
         for path in ["/a", "/b/c", "/?d=e"] { #expect(try await get(path, client) == "hello") }
@@ -137,7 +137,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.count == 4 && asked.count == 1)
     }
 
-    @Test func requestsAtOnceHaveCountsOfTheirOwn() async throws {
+    @Test func concurrentRequestsUseDistinctNonceCounts() async throws {
         let (client, transport) = makeClient(DigestServer())
         _ = try await get("/", client)
 
@@ -150,7 +150,7 @@ private final class DigestServer: Sendable {
     }
 
     @Test(arguments: ["SHA-256", "SHA-256-sess"])
-    func nonceThatIsTooOldIsReplacedWithoutAsking(algorithm: String) async throws {
+    func staleNonceDoesNotCallProvider(algorithm: String) async throws {
         let server = DigestServer(algorithm)
         let (client, transport) = makeClient(server)
         _ = try await get("/", client)
@@ -160,7 +160,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.count == 4 && asked.count == 1)
     }
 
-    @Test func nonceThatIsTooOldForManyRequestsAtOnceIsReplacedWithoutAsking() async throws {
+    @Test func concurrentStaleNoncesDoNotCallProvider() async throws {
         let server = DigestServer()
         let (client, _) = makeClient(server)
         _ = try await get("/", client)
@@ -175,7 +175,7 @@ private final class DigestServer: Sendable {
     }
 
     @Test(arguments: ["SHA-256", "MD5-sess", "SHA-256-sess"])
-    func nonceForTheNextRequestIsTaken(algorithm: String) async throws {
+    func nextNonceIsUsed(algorithm: String) async throws {
         let server = DigestServer(algorithm)
         let (client, transport) = makeClient(server)
         server.state.withLock { $0.nextNonce = "7" }
@@ -185,7 +185,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.last?.headers[.authorization]?.contains(#"nonce="7""#) == true)
     }
 
-    @Test func wrongPasswordIsSentOnceAndAskedForAgainByTheNextRequest() async throws {
+    @Test func wrongPasswordCallsProviderForEachRequest() async throws {
         let (client, transport) = makeClient(DigestServer(), password: "wrong")
 
         for _ in 1...2 {
@@ -197,7 +197,7 @@ private final class DigestServer: Sendable {
         #expect(asked.count == 2 && transport.requests.count <= 5)
     }
 
-    @Test func digestIsPreferredToBasic() async throws {
+    @Test func digestIsPreferredOverBasic() async throws {
         let digest = DigestServer()
         let transport = InMemoryTransport { request in
             guard !request.headers.contains(.authorization) else { return digest.answer(request) }
@@ -218,7 +218,7 @@ private final class DigestServer: Sendable {
         (["MD5-sess", "SHA-256-sess", "MD5"], "SHA-256-sess"), (["MD5", "SHA-256", "SHA-512-256"], "SHA-512-256"),
         (["SHA-1", "MD5"], "MD5"), (["SHA-256-sess", "SHA-256"], "SHA-256-sess"),
     ])
-    func thePasswordIsSentInTheStrongestDigest(offered: [String], chosen: String) async throws {
+    func choosesStrongestDigestAlgorithm(offered: [String], chosen: String) async throws {
         let transport = InMemoryTransport { request in
             let texts = offered.map { #"Digest realm="r", nonce="n", qop="auth", algorithm=\#($0)"# }
             return request.headers.contains(.authorization)
@@ -237,7 +237,7 @@ private final class DigestServer: Sendable {
         #expect(Authorization(sent).parameters.first { $0.name == "algorithm" }?.value == chosen)
     }
 
-    @Test func proxyIsAnsweredByItsOwnClosure() async throws {
+    @Test func proxyChallengeUsesProxyProvider() async throws {
         let server = DigestServer("MD5", "auth", isProxy: true)
         let (client, transport) = makeClient(server)
         let url = try #require(URL(string: "http://api.example.com/a"))
@@ -248,7 +248,7 @@ private final class DigestServer: Sendable {
         #expect(!transport.requests.contains { $0.headers.contains(.authorization) })
     }
 
-    @Test func originBehindATunnelDoesNotGetTheProxysCredentials() async throws {
+    @Test func proxyCredentialsAreNotSentThroughTunnel() async throws {
         let proxy = DigestServer("MD5", "auth", isProxy: true)
         let (client, transport) = makeClient(proxy)
         let url = try #require(URL(string: "http://api.example.com/a"))
@@ -261,7 +261,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.last?.headers.contains(.proxyAuthorization) == false)
     }
 
-    /// Returns a server that uses one scheme and then the other, with a new challenge each time.
+    /// Returns a client whose server can switch its scheme, and sends a new challenge each time.
     private func fickle(_ scheme: String) -> (HTTPClient, InMemoryTransport, Locked<String>) {
         let digest = DigestServer()
         let asks = Locked(scheme)
@@ -280,7 +280,7 @@ private final class DigestServer: Sendable {
     }
 
     @Test(arguments: [("http", 401), ("https", 200)])
-    func basicIsNotAnsweredInTheClearWhereDigestWas(scheme: String, status: Int) async throws {
+    func preventsDowngradeToBasicOverHTTP(scheme: String, status: Int) async throws {
         let (client, transport, asks) = fickle("Digest")
         let request = HTTPRequest(url: try #require(URL(string: "\(scheme)://api.example.com/")))
         _ = try await client.send(request)
@@ -295,7 +295,7 @@ private final class DigestServer: Sendable {
         )
     }
 
-    @Test func aPasswordIsNotSentInTheClearAnyMoreWhenDigestWillDo() async throws {
+    @Test func digestReplacesBasicOverHTTP() async throws {
         let (client, transport, asks) = fickle("Basic")
         let request = HTTPRequest(url: try #require(URL(string: "http://api.example.com/a/b")))
         _ = try await client.send(request)
@@ -311,7 +311,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.count == before + 1)
     }
 
-    @Test func aTunnelIsAskedForAgainWithTheCredentialsOfTheProxy() async throws {
+    @Test func tunnelIsRetriedWithProxyCredentials() async throws {
         let head = HTTPResponseHead(
             status: .proxyAuthenticationRequired,
             headers: [.proxyAuthenticate: #"Basic realm="proxy""#]
@@ -338,7 +338,7 @@ private final class DigestServer: Sendable {
         #expect(other.transfers.first?.request.headers.contains(.proxyAuthorization) == false)
     }
 
-    @Test func eachHopOfARedirectIsAnsweredWithItsOwnTarget() async throws {
+    @Test func digestUsesTargetOfEachRedirectHop() async throws {
         let digest = DigestServer()
         let transport = InMemoryTransport { request in
             let script = digest.answer(request)
@@ -355,7 +355,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.map(\.url.path) == ["/a", "/a", "/b"])
     }
 
-    @Test func streamThatCanBeSentOnceIsNotSentAgain() async throws {
+    @Test func oneShotStreamIsNotResent() async throws {
         let (client, transport) = makeClient(DigestServer())
         let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("a".utf8))))
 
@@ -365,7 +365,7 @@ private final class DigestServer: Sendable {
         #expect(operation.result?.error?.response?.status == .unauthorized && transport.requests.count == 1)
     }
 
-    @Test func cacheIsNotEmptiedByEachAnswer() async throws {
+    @Test func digestDoesNotInvalidateCache() async throws {
         let digest = DigestServer()
         let transport = InMemoryTransport { request in
             request.headers.contains(.authorization)

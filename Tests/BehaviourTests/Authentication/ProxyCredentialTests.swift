@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A transport that can't send credentials to a proxy, like a `URLSession`.
+/// A transport that, like `URLSession`, can't send credentials to a proxy.
 private final class ProxylessTransport: HTTPTransport {
     let base: InMemoryTransport
 
@@ -26,7 +26,7 @@ private final class ProxylessTransport: HTTPTransport {
     ) -> any TransferHandle { base.send(request, receive: receive) }
 }
 
-/// The proxies and the credentials that they get.
+/// The credentials that each proxy receives.
 @Suite(.bounded) struct ProxyCredentialTests {
     private static let challenge: HTTPHeaders = [.proxyAuthenticate: #"Basic realm="proxy""#]
     private let asked = Recorder<String>()
@@ -41,7 +41,7 @@ private final class ProxylessTransport: HTTPTransport {
         )
     }
 
-    /// Responds like a proxy that requires credentials: by a response over plain http, else by refusing the tunnel.
+    /// Responds like a proxy that requires credentials: with a 407 over HTTP, and by refusing the tunnel for HTTPS.
     private static func proxy(_ request: ReceivedRequest) -> StubResponse {
         guard !request.headers.contains(.proxyAuthorization) else { return .status(.ok) }
         guard request.url.scheme == "https" else {
@@ -52,7 +52,7 @@ private final class ProxylessTransport: HTTPTransport {
     }
 
     @Test(arguments: ["http", "https"])
-    func proxyOfATransportThatCannotAnswerItIsNotAnswered(scheme: String) async throws {
+    func unsupportedTransportIgnoresProxyChallenge(scheme: String) async throws {
         let transport = ProxylessTransport(Self.proxy)
         let interceptor = interceptor
         let client = HTTPClient(transport: transport) { $0.interceptors = [interceptor] }
@@ -69,7 +69,7 @@ private final class ProxylessTransport: HTTPTransport {
     }
 
     @Test(arguments: ["http", "https"])
-    func passwordOfOneProxyDoesNotGoToAnother(scheme: String) async throws {
+    func proxyPasswordIsNotSentToOtherProxy(scheme: String) async throws {
         let interceptor = interceptor
         let transports = (0..<2).map { _ in InMemoryTransport(Self.proxy) }
         let url = try #require(URL(string: "\(scheme)://example.com/"))
@@ -85,7 +85,7 @@ private final class ProxylessTransport: HTTPTransport {
         #expect(asked.count == 2)
     }
 
-    @Test func onlyTransportsThatKeepCredentialsFromTheOriginClaimToBringThemToAProxy() {
+    @Test func capabilitiesReflectProxyAuthorization() {
         #expect(!URLSessionTransport(configuration: .ephemeral).capabilities.contains(.proxyAuthorization))
         #expect(!URLSession.shared.capabilities.contains(.proxyAuthorization))
         #expect(InMemoryTransport { _ in .status(.ok) }.capabilities.contains(.proxyAuthorization))

@@ -23,7 +23,7 @@ import Testing
         return results
     }
 
-    @Test(arguments: [true, false]) func aHundredFailuresAtOnceAreRecoveredFromOnce(allAreSentBefore: Bool) async {
+    @Test(arguments: [true, false]) func concurrentFailuresRecoverOnce(allAreSentBefore: Bool) async {
         let (isLoggedIn, sent, runs) = (Locked(false), Recorder<Void>(), Recorder<HTTPStatus?>())
         let queue = TestQueue(server(isLoggedIn, sent), width: 100) {
             $0.interceptors = [
@@ -39,7 +39,7 @@ import Testing
         #expect(runs.elements == [.forbidden])
     }
 
-    @Test func uselessRecoveryIsNotRepeated() async {
+    @Test func ineffectiveRecoveryIsNotRepeated() async {
         let (sent, runs) = (Recorder<Void>(), Recorder<Void>())
         let queue = TestQueue(server(Locked(false), sent)) {
             $0.interceptors = [.recover(on: [.forbidden]) { _ in runs.record(()) }]
@@ -51,7 +51,7 @@ import Testing
         #expect(runs.count == 1 && sent.count == 2)
     }
 
-    @Test func aTaskThatFailsFailsAllThatWait() async {
+    @Test func failedRecoveryFailsAllWaiters() async {
         let (sent, runs) = (Recorder<Void>(), Recorder<Void>())
         let queue = TestQueue(server(Locked(false), sent), width: 100) {
             $0.interceptors = [
@@ -69,7 +69,7 @@ import Testing
         #expect(runs.count == 1 && sent.count == 100)
     }
 
-    @Test func otherStatusesAreLeftToOthers() async {
+    @Test func unlistedStatusDoesNotTriggerRecovery() async {
         let (sent, runs) = (Recorder<Void>(), Recorder<Void>())
         let queue = TestQueue(server(Locked(false), sent)) {
             $0.interceptors = [.recover(on: [.unauthorized]) { _ in runs.record(()) }]
@@ -79,7 +79,7 @@ import Testing
         #expect(runs.count == 0 && sent.count == 1)
     }
 
-    @Test func anyFailureMayBeRecoveredFrom() async {
+    @Test func predicateSelectsRecoverableErrors() async {
         let runs = Recorder<Void>()
         let transport = InMemoryTransport { _ in
             runs.count == 0
@@ -92,7 +92,7 @@ import Testing
         #expect(await results(1, on: queue).first?.value == "in")
     }
 
-    @Test func theTaskMaySendThroughTheQueueThatWaitsForIt() async {
+    @Test func recoveryCanSendThroughWaitingQueue() async {
         let waiting = Locked<TestQueue?>(nil)
         let isLoggedIn = Locked(false)
         let transport = InMemoryTransport { request in

@@ -7,9 +7,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Cycles of waits, which must be detected: a deadlock exceeds the time limit.
+/// Wait cycles that must be detected: a deadlock would exceed the time limit.
 @Suite(.bounded, .serialized) struct RefreshDeadlockRaceTests {
-    /// A weak reference to a client, for its own refresh.
+    /// A weak reference to a client, used by that client's own refresh.
     private final class Door: Sendable {
         private struct Weak {
             weak var client: HTTPClient?
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Returns the token `new` at `/token`, and requires it elsewhere.
+    /// Returns the token `new` at `/token`, and requires it for all other paths.
     private static func transport(_ sent: Recorder<String> = Recorder()) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { request in
             sent.record(request.url.path)
@@ -75,7 +75,7 @@ import Testing
     )
 
     @Test(arguments: clients)
-    func manyRequestsRefreshOnceThroughTheirOwnClient(width: Int, credential: String?) async throws {
+    func refreshRunsOnceThroughOwnClient(width: Int, credential: String?) async throws {
         let (door, sent) = (Door(), Recorder<String>())
         let client = client(door, width: width, transport: Self.transport(sent), credential: credential)
 
@@ -88,7 +88,7 @@ import Testing
         for operation in operations { await operation.end() }
     }
 
-    @Test func derivedClientsOfOneQueueRefreshOnceThroughAnother() async throws {
+    @Test func derivedClientsShareOneRefresh() async throws {
         let door = Door()
         let client = client(door)
         let derived = (0..<4).map { number in client.inheriting { $0.headers["X-Role"] = "\(number)" } }
@@ -101,7 +101,7 @@ import Testing
         #expect(door.refreshes.count == 1)
     }
 
-    @Test func refreshInsideOfARecoveryEnds() async throws {
+    @Test func refreshDuringRecoveryCompletes() async throws {
         let (door, isKnown) = (Door(), Locked(false))
         let recoveries = Recorder<Void>()
         let transport = InMemoryTransport(recordsRequests: false) { request in
@@ -128,7 +128,7 @@ import Testing
         #expect(recoveries.count == 1 && door.refreshes.elements == ["old", "stale"])
     }
 
-    @Test func recoveryInsideOfARefreshEnds() async throws {
+    @Test func recoveryDuringRefreshCompletes() async throws {
         let (door, isKnown) = (Door(), Locked(false))
         let transport = InMemoryTransport(recordsRequests: false) { request in
             switch request.url.path {
@@ -156,7 +156,7 @@ import Testing
         #expect(door.refreshes.elements == ["old"])
     }
 
-    @Test func completionsMayAddRequests() async throws {
+    @Test func completionsCanAddRequests() async throws {
         let (door, ends) = (Door(), Recorder<Int>())
         let client = client(door)
         let count = Scale.pick(100, whole: 1000)
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func completionMayWaitForAnotherRequestToFinish(isRefreshed: Bool) async throws {
+    func completionCanWaitForAnotherRequest(isRefreshed: Bool) async throws {
         let (door, ends) = (Door(), Recorder<String?>())
         let client = client(door, credential: isRefreshed ? "old" : "new")
 
@@ -189,7 +189,7 @@ import Testing
         #expect(await ends.first(20) == Array(repeating: "new", count: 20))
     }
 
-    @Test func completionMayWaitForItsOwnRequestToFinish() async throws {
+    @Test func completionCanWaitForItsOwnRequest() async throws {
         let (door, ends) = (Door(), Recorder<Bool>())
         let (client, own) = (client(door), Locked<Operation?>(nil))
         let operation = client.makeOperation(for: Door.request("/a")) { _ in
@@ -204,7 +204,7 @@ import Testing
         own.withLock { $0 = nil }
     }
 
-    @Test func clientReleasedDuringARefreshLetsItsRequestsEnd() async throws {
+    @Test func requestsOutliveClientReleasedDuringRefresh() async throws {
         let (desk, door) = (RefreshDesk(), Door())
         weak var weakClient: HTTPClient?
         let operations = {
@@ -225,7 +225,7 @@ import Testing
         #expect(desk.calls.count == 1)
     }
 
-    @Test func refreshOfAReleasedClientFailsAllWaiters() async throws {
+    @Test func deallocatedClientFailsRefreshWaiters() async throws {
         let door = Door()
         let operations = {
             let client = client(door, width: 8)
@@ -235,14 +235,14 @@ import Testing
             return operations
         }()
 
-        // The client is deallocated before the refresh or during it; in both cases every request ends. Requests after a
+        // The client is deallocated before or during the refresh; in both cases, every request ends. Requests after a
         // failure start another refresh, until there are too many.
         for operation in operations { await operation.end() }
         let codes = Set(operations.compactMap { $0.result?.error?.code })
         #expect(codes.isSubset(of: [.authenticationFailed, .excessiveRefresh]), "\(codes)")
     }
 
-    @Test func allThatIsCancelledInARefreshEnds() async throws {
+    @Test func cancelAllDuringRefreshEndsAllRequests() async throws {
         let (door, begun) = (Door(), Recorder<Void>())
         let transport = InMemoryTransport(recordsRequests: false) { request in
             guard request.url.path == "/token" else { return .status(.unauthorized) }
@@ -262,7 +262,7 @@ import Testing
         for operation in client.operations { await operation.end() }
     }
 
-    @Test(arguments: [false, true]) func refreshOverABareQueueOfOnePlaceEnds(isAdded: Bool) async throws {
+    @Test(arguments: [false, true]) func refreshCompletesOnSerialOperationQueue(isAdded: Bool) async throws {
         let transport = Self.transport()
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1

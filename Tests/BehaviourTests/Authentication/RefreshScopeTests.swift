@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The privileges of a refresh's requests, and their duration.
+/// The privileges of the requests that a refresh sends, and how long these last.
 @Suite(.bounded) struct RefreshScopeTests {
     /// Requires the new token for every path except the login.
     fileprivate static let transport = InMemoryTransport { request in
@@ -36,7 +36,7 @@ import Testing
         String(decoding: try await client.addRequest(HTTPRequest("\(raw: path)")).value(), as: UTF8.self)
     }
 
-    @Test func aTaskThatWasBornInARefreshIsAnOrdinaryOneAfterwards() async throws {
+    @Test func taskOutlivingRefreshLosesItsPrivileges() async throws {
         let (gate, later) = (Gate(), Recorder<Task<String, any Error>>())
         let client = client { client in
             later.record(
@@ -58,7 +58,7 @@ import Testing
         #expect(try await later.elements.first?.value == "in")
     }
 
-    @Test func aRefreshOfTwoStepsMayUseCompletions() async throws {
+    @Test func twoStepRefreshCanUseCompletionHandlers() async throws {
         let client = client { client in
             try await withCheckedThrowingContinuation { continuation in
                 client.addRequest(HTTPRequest("code")) { _ in
@@ -74,7 +74,7 @@ import Testing
         for probe in probes { #expect(await probe.ended().map(\.value) == ["in"]) }
     }
 
-    @Test func aRefreshThatNeverEndsFailsAllThatWait() async throws {
+    @Test func hangingRefreshTimesOutForAllWaiters() async throws {
         let (clock, begun, waiting) = (ManualClock(), Recorder<Void>(), Recorder<Void>())
         let client = client(width: 4, clock: clock) { _ in
             begun.record(())
@@ -99,7 +99,7 @@ import Testing
         #expect(try await text(client, "recipes") == "in")
     }
 
-    @Test func refreshContinuesIfTheRequestThatBeganItIsCancelled() async throws {
+    @Test func refreshSurvivesCancellationOfFirstRequest() async throws {
         let (gate, begun) = (Gate(), Recorder<Void>())
         let client = client(width: 2) { client in
             begun.record(())
@@ -119,7 +119,7 @@ import Testing
 }
 
 @Suite(.bounded) struct RefreshScopeRaceTests {
-    @Test func aLogoutAgainstTheEndOfARefresh() async {
+    @Test func logoutRacesRefreshCompletion() async {
         for _ in 0..<Scale.races {
             let (begun, gate) = (Recorder<Void>(), Gate())
             let authenticator = TokenAuthenticator { _ in

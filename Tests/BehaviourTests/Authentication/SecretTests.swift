@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The origins that get the secrets of a request, whatever changes the request on its way.
+/// The origins that receive the secrets of a request, even if interceptors change the request.
 @Suite(.bounded) struct SecretTests {
     /// Redirects to another origin.
     private let leaving = InMemoryTransport { request in
@@ -32,7 +32,7 @@ import Testing
 
     // MARK: Redirects
 
-    @Test(arguments: changes.indices) func aSecretThatAnInterceptorChangesIsStillASecret(_ index: Int) async {
+    @Test(arguments: changes.indices) func secretChangedByInterceptorStaysSecret(_ index: Int) async {
         let queue = TestQueue(leaving) { $0.interceptors = [.adapting { Self.changes[index](&$0) }] }
         var request = HTTPRequest(url: home)
         request.authentication = .header(Self.token, "hush")
@@ -42,7 +42,7 @@ import Testing
         #expect(leaving.requests.map { $0.headers[Self.token] } == ["hush-v2", nil])
     }
 
-    @Test func aSecretThatAURLRequestModifierChangesIsStillASecret() async {
+    @Test func secretChangedByURLRequestModifierStaysSecret() async {
         let queue = TestQueue(leaving) {
             $0.interceptors = [.modifyingURLRequest { $0.setValue("hush-v2", forHTTPHeaderField: "X-Mine") }]
         }
@@ -54,7 +54,7 @@ import Testing
         #expect(leaving.requests.map { $0.headers[Self.token] } == ["hush-v2", nil])
     }
 
-    @Test func aSecretOfTheClientIsOneWithTheRequestsOwnValue() async {
+    @Test func requestInheritsSensitivityOfClientHeader() async {
         let queue = TestQueue(leaving) {
             $0.headers = HTTPHeaders([HTTPField(HTTPField.Name("X-Mine", isSensitive: true), "client's")])
         }
@@ -85,7 +85,7 @@ import Testing
         { $0.url = URL(string: "https://mirror.example/x") ?? home },
     ]
 
-    @Test(arguments: elsewhere.indices) func secretsOfTheEnvironmentStayWithItsOrigin(_ index: Int) async {
+    @Test(arguments: elsewhere.indices) func clientSecretsAreDroppedAtOtherOrigins(_ index: Int) async {
         let sent = await sent([.adapting { Self.elsewhere[index](&$0) }])
 
         #expect(sent?.headers[.authorization] == nil && sent?.headers["X-Client"] == nil)
@@ -96,13 +96,13 @@ import Testing
         { $0.url = URL(string: "relative") ?? home },
     ]
 
-    @Test(arguments: here.indices) func secretsOfTheEnvironmentGoAnywhereAtItsOrigin(_ index: Int) async {
+    @Test(arguments: here.indices) func clientSecretsAreSentWithinOrigin(_ index: Int) async {
         let sent = await sent([.adapting { Self.here[index](&$0) }])
 
         #expect(sent?.headers[.authorization] == "Bearer client")
     }
 
-    @Test func aCredentialThatAnInterceptorAddedStaysWithItsOrigin() async {
+    @Test func interceptorCredentialIsDroppedAtOtherOrigin() async {
         let credential = AuthenticationInterceptor(
             TokenAuthenticator { _ in "fresh" },
             credential: "fetched",
@@ -115,7 +115,7 @@ import Testing
         #expect(before?.headers[.authorization] == nil && after?.headers[.authorization] == nil)
     }
 
-    @Test func secretsOfTheRequestAreSentToItsAddress() async {
+    @Test func requestSecretsAreSentToChangedHost() async {
         var request = HTTPRequest("x")
         request.headers[.authorization] = "Bearer own"
         request.authentication = .header(Self.token, "own")
@@ -125,7 +125,7 @@ import Testing
         #expect(sent?.headers[.authorization] == "Bearer own" && sent?.headers[Self.token] == "own")
     }
 
-    @Test func secretSetForTheNewOriginIsSentThere() async {
+    @Test func secretSetForNewOriginIsSent() async {
         let sent = await sent([
             .adapting {
                 $0.host = "mirror.example"

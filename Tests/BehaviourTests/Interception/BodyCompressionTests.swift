@@ -23,7 +23,7 @@ import Testing
         return request
     }
 
-    @Test func bodiesBecomeSmallerAndSaySo() async throws {
+    @Test func compressedBodiesDeclareGzipEncoding() async throws {
         let request = try await adapted(.text(Self.text))
 
         let body = try #require(try request.body.data())
@@ -33,7 +33,7 @@ import Testing
         #expect(request.body.headers[.contentType]?.hasPrefix("text/plain") == true)
     }
 
-    @Test func lengthIsThatOfTheCompressedBody() async throws {
+    @Test func contentLengthMatchesCompressedBody() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.interceptors = [.compressingBodies()] }
         var request = WireRequest()
@@ -46,13 +46,13 @@ import Testing
         #expect(error == nil && transport.requests.first?.headers[.contentEncoding] == "gzip")
     }
 
-    @Test func theSameBytesGiveTheSame() async throws {
+    @Test func compressionIsDeterministic() async throws {
         let bodies = try await [adapted(.text(Self.text)), adapted(.text(Self.text))].map { try $0.body.data() }
 
         #expect(bodies[0] == bodies[1])
     }
 
-    @Test func smallBodiesStayAsTheyAre() async throws {
+    @Test func smallBodiesAreNotCompressed() async throws {
         let request = try await adapted(.text("flour"))
 
         #expect(try request.body.data() == Data("flour".utf8))
@@ -60,7 +60,7 @@ import Testing
         #expect(try await adapted(.text(Self.text), by: .compressingBodies(from: .max)).body.length == 5000)
     }
 
-    @Test func bodiesThatDoNotBecomeSmallerStayAsTheyAre() async throws {
+    @Test func incompressibleBodiesAreUnchanged() async throws {
         var fuzz = Fuzz()
         let noise = Data((0..<4096).map { _ in UInt8.random(in: 0...255, using: &fuzz) })
         let request = try await adapted(.data(noise))
@@ -70,14 +70,14 @@ import Testing
     }
 
     @Test(arguments: [HTTPField.Name.contentEncoding, .contentRange])
-    func bodiesThatMeanSomethingElseStayAsTheyAre(name: HTTPField.Name) async throws {
+    func encodedAndPartialBodiesAreUnchanged(name: HTTPField.Name) async throws {
         let request = try await adapted(.text(Self.text), headers: [name: "x"])
 
         #expect(try request.body.data() == Data(Self.text.utf8))
         #expect(request.headers[values: name] == ["x"])
     }
 
-    @Test func streamsStayAsTheyAre() async throws {
+    @Test func streamsAreNotCompressed() async throws {
         let request = try await adapted(.stream(HTTPBody.Stream { InputStream(data: Data(Self.text.utf8)) }))
 
         guard case .stream = request.body.content else {
@@ -87,7 +87,7 @@ import Testing
         #expect(!request.headers.contains(.contentEncoding))
     }
 
-    @Test func bodyIsEncodedByTheEncoderOfTheEnvironment() async throws {
+    @Test func bodyUsesEnvironmentsEncoder() async throws {
         struct Recipe: Codable, Hashable, Sendable { var firstSteps = Array(repeating: "stir", count: 500) }
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
@@ -113,7 +113,7 @@ import Testing
         #expect(sent.body == compressed)
     }
 
-    @Test func errorOfTheEncodingIsTheFailure() async throws {
+    @Test func encodingErrorFailsRequest() async throws {
         let body = HTTPBody { throw SampleError() }
 
         await #expect(throws: RequestError.self) { try await adapted(body) }

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The interceptor behind an error.
+/// The interceptor that an error names.
 @Suite(.bounded) struct InterceptorErrorTests {
     private struct Failing: Interceptor {
         enum Place: CaseIterable { case adapt, before, after, transform }
@@ -45,17 +45,17 @@ import Testing
         }
     }
 
-    @Test(arguments: Failing.Place.allCases) private func errorNamesTheInterceptor(_ place: Failing.Place) async {
+    @Test(arguments: Failing.Place.allCases) private func errorNamesItsInterceptor(_ place: Failing.Place) async {
         let queue = TestQueue { $0.interceptors = [Passing(), Failing(place: place), Passing()] }
 
         let error = await #expect(throws: RequestError.self) { try await queue.fetch(TextRequest()) }
 
-        // A transformed response is refused with an error of the library's own.
+        // A failed transform is reported with one of the library's own errors.
         #expect(error?.interceptor == (place == .transform ? nil : "Failing"))
         #expect(error?.underlying is SampleError)
     }
 
-    @Test func errorOfTheTransportNamesNone() async {
+    @Test func transportErrorNamesNoInterceptor() async {
         let queue = TestQueue(InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }) {
             $0.interceptors = [Passing()]
         }
@@ -65,7 +65,7 @@ import Testing
         #expect(error?.code == .connectionLost && error?.interceptor == nil)
     }
 
-    @Test func errorThatWasReplacedNamesNone() async {
+    @Test func replacedErrorNamesNoInterceptor() async {
         let queue = TestQueue { $0.interceptors = [Catching(), Failing(place: .before)] }
 
         let error = await #expect(throws: RequestError.self) { try await queue.fetch(TextRequest()) }
@@ -73,7 +73,7 @@ import Testing
         #expect(error?.code == .rejected && error?.interceptor == nil)
     }
 
-    @Test func retryIsNotPreparedForACancelledOperation() async throws {
+    @Test func cancelledOperationDoesNotPrepareRetry() async throws {
         let (adapted, census) = (Recorder<Int>(), Census())
         let (isAsked, mayAnswer) = (Gate(), Gate())
         do {
@@ -95,13 +95,13 @@ import Testing
             _ = await probe.ended()
         }
 
-        // The operation is released when its run has ended.
+        // The operation is released after its run.
         await census.extinction()
         #expect(adapted.count == 1)
     }
 
-    /// A failover interceptor must not take a download that asks for its next part for a failed one.
-    @Test func downloadInPartsIsNoFailureForAnInterceptor() async throws {
+    /// A failover interceptor must not mistake the request for the next part of a download for a failure.
+    @Test func interceptorsSeeNoErrorBetweenDownloadParts() async throws {
         let caught = Recorder<String>()
         let asked = Recorder<String?>()
         let whole = Data("0123456789".utf8)
@@ -136,7 +136,7 @@ import Testing
         )
 
         #expect(try Data(contentsOf: file) == whole)
-        // The broken connection of the first transfer alone; each part is a transfer of the second try.
+        // Only the lost connection of the first transfer; each part is a transfer of the second attempt.
         #expect(caught.elements == ["connectionLost"])
         #expect(asked.elements == [nil, "bytes=4-", "bytes=7-"])
     }

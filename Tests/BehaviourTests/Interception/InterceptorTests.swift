@@ -14,7 +14,7 @@ import Testing
         })
     }
 
-    @Test func theyAdaptInTheirOrderOnceAnAttempt() async {
+    @Test func interceptorsAdaptInOrderOncePerAttempt() async {
         let transport = InMemoryTransport { _ in .status(503) }
         let retry = ClosureInterceptor(retry: { _, context in context.attempt < 2 ? .retry : .fail })
         let queue = TestQueue(transport) { $0.interceptors = [adding("a"), adding("b"), retry] }
@@ -31,7 +31,7 @@ import Testing
         #expect(error?.transfers.map(\.response?.status) == [503, 503])
     }
 
-    @Test func errorOfAdaptPreventsSending() async {
+    @Test func adaptErrorPreventsSending() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
             $0.interceptors = [ClosureInterceptor(adapt: { _, _ in throw SampleError() }), adding("late")]
@@ -48,7 +48,7 @@ import Testing
             ([.pass, .retry, .fail], 2), ([.pass, .fail, .retry], 1), ([.fail, .retry], 1), ([.retry, .fail], 2),
             ([.pass], 1),
         ] as [([RetryPolicy.Decision], Int)]
-    ) func theFirstDecisionCounts(decisions: [RetryPolicy.Decision], transfers: Int) async {
+    ) func firstRetryDecisionWins(decisions: [RetryPolicy.Decision], transfers: Int) async {
         let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
         let queue = TestQueue(transport) {
             $0.interceptors = decisions.map { decision in
@@ -62,7 +62,7 @@ import Testing
         #expect(transport.requests.count == transfers)
     }
 
-    @Test func aDecisionMayBringAnErrorThatSaysMore() async {
+    @Test func retryDecisionCanReplaceError() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(401) }) {
             $0.interceptors = [ClosureInterceptor(retry: { _, _ in .fail(with: SampleError()) })]
         }
@@ -73,7 +73,7 @@ import Testing
         #expect(error?.response?.status == 401 && error?.transfers.count == 1)
     }
 
-    @Test func secretOfTheEnvironmentIsOneAlsoIfAnInterceptorSetsIt() async {
+    @Test func sensitiveHeaderSetByInterceptorStaysSecret() async {
         let transport = InMemoryTransport { request in
             request.url == home ? .status(.found, headers: [.location: "https://evil.com/"]) : .status(.ok)
         }
@@ -87,7 +87,7 @@ import Testing
         #expect(transport.requests.map { $0.headers.contains("X-Tenant") } == [true, false])
     }
 
-    @Test func aRetryWaitsOnTheClockOfTheEnvironment() async {
+    @Test func retryDelayUsesEnvironmentsClock() async {
         let clock = TestClock()
         let answers = Recorder<Void>()
         let transport = InMemoryTransport { _ in
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [(RetryPolicy.Decision.retry, true), (.pass, true), (.fail, false)])
-    func aBodyThatCannotBeSentAgainIsAskedAboutAndIsNot(decision: RetryPolicy.Decision, isTheCause: Bool) async {
+    func retryDecisionDoesNotResendOneShotBody(decision: RetryPolicy.Decision, isTheCause: Bool) async {
         let transport = InMemoryTransport { _ in .status(503) }
         let queue = TestQueue(transport) {
             $0.interceptors = [ClosureInterceptor(retry: { _, _ in decision })]
@@ -125,7 +125,7 @@ import Testing
         #expect((error?.underlying as? RequestError)?.code == (isTheCause ? .bodyNotReplayable : nil))
     }
 
-    @Test func contentThatDoesNotDecodeIsNotAskedAbout() async {
+    @Test func processingErrorDoesNotCallRetry() async {
         let asked = Recorder<Void>()
         let queue = TestQueue {
             $0.interceptors = [
@@ -158,7 +158,7 @@ import Testing
     @Test(arguments: [
         (RedirectPolicy.follow(limit: 3), RequestError.Code.tooManyRedirects, 4), (.refuse, .unacceptableStatus, 1),
     ])
-    func thePolicyEndsARoundOfRedirects(policy: RedirectPolicy, code: RequestError.Code, transfers: Int) async {
+    func redirectPolicyEndsRedirectLoop(policy: RedirectPolicy, code: RequestError.Code, transfers: Int) async {
         let transport = InMemoryTransport { _ in .status(.found, headers: [.location: "/again"]) }
         let queue = TestQueue(transport) { $0.redirect = policy }
 

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct RequestAdapterTests {
-    @Test func itChangesEveryRequest() async throws {
+    @Test func adapterChangesRequest() async throws {
         let sent = try await TestQueue.sent(WireRequest()) {
             $0.interceptors = [.adapting { $0.headers["X-Request-ID"] = "1" }]
         }
@@ -16,7 +16,7 @@ import Testing
         #expect(sent.headers["X-Request-ID"] == "1")
     }
 
-    @Test func itKnowsTheContext() async throws {
+    @Test func adapterReceivesContext() async throws {
         let sent = try await TestQueue.sent(WireRequest(identifier: "soup")) {
             $0.interceptors = [
                 ClosureInterceptor { request, context in
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [("users", true), ("https://evil.com/", false)])
-    func aSignatureIsForTheOriginOfTheBaseURL(address: String, isSigned: Bool) async throws {
+    func signsOnlyRequestsToBaseURLOrigin(address: String, isSigned: Bool) async throws {
         let sent = try await TestQueue.sent(WireRequest(http: HTTPRequest("\(raw: address)"))) {
             $0.interceptors = [.signing { $0.headers["X-Signature"] = "s of \($0.url.path)" }]
         }
@@ -37,7 +37,7 @@ import Testing
         #expect(sent.headers["X-Signature"] == (isSigned ? "s of /v1/users" : nil))
     }
 
-    @Test func aSignatureIsASecret() async {
+    @Test func signatureIsDroppedOnCrossOriginRedirect() async {
         let transport = InMemoryTransport { request in
             request.url == home ? .status(.found, headers: [.location: "https://evil.com/"]) : .status(.ok)
         }
@@ -51,7 +51,7 @@ import Testing
         #expect(transport.requests.map { $0.headers["X-ID"] } == ["1", nil])
     }
 
-    @Test func errorOfTheClosureFailsTheRequest() async {
+    @Test func closureErrorFailsRequest() async {
         let queue = TestQueue { $0.interceptors = [.signing { _ in throw SampleError() }] }
 
         let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error

@@ -14,7 +14,7 @@ import Testing
     )
 
     @Test(arguments: [("orders", 2), ("recipes", 1)])
-    func itSeesSomeRequestsOnly(path: String, transfers: Int) async {
+    func interceptorSeesOnlyMatchingRequests(path: String, transfers: Int) async {
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) { $0.interceptors = [again.scoped { $0.url.path == "/orders" }] }
         let request = WireRequest(http: HTTPRequest("https://example.com/\(path)"))
@@ -25,7 +25,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers.contains("X-Seen") == (path == "orders") })
     }
 
-    @Test func aRedirectChangesNothingAboutThat() async {
+    @Test func scopeIsDecidedBeforeRedirect() async {
         let transport = InMemoryTransport { request in
             request.url == home ? .status(.found, headers: [.location: "/moved"]) : .status(.serviceUnavailable)
         }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [("/orders/1", 200), ("/recipes", 401)])
-    func credentialsForSomeAddressesAnswerTheirChallenges(path: String, status: Int) async throws {
+    func scopedCredentialsHandleMatchingChallenges(path: String, status: Int) async throws {
         let transport = InMemoryTransport { request in
             request.headers.contains(.authorization)
                 ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])
@@ -52,7 +52,7 @@ import Testing
         #expect(operation.transfers.last?.response?.status.code == status)
     }
 
-    @Test func retryIsThatOfTheRequestBeforeRedirectAndChallenge() async throws {
+    @Test func scopedRetryUsesOriginalRequest() async throws {
         let transport = InMemoryTransport { request in
             guard request.url != home else { return .status(.found, headers: [.location: "/moved"]) }
             return request.headers.contains(.authorization)
@@ -69,8 +69,8 @@ import Testing
         #expect(transport.requests.count { $0.url == home } == 2)
     }
 
-    /// A limited interceptor doesn't change its own requests, like one for all requests.
-    @Test func requestForCredentialsIsNotAuthenticated() async throws {
+    /// Like an unscoped interceptor, a scoped one doesn't change its own requests.
+    @Test func credentialRequestIsNotAuthenticated() async throws {
         let transport = InMemoryTransport { request in
             request.headers.contains(.authorization)
                 ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])

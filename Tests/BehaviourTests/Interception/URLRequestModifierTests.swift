@@ -40,7 +40,7 @@ import Testing
         #expect(request.cachePolicy == .reloadIgnoringLocalCacheData && !request.allowsCellularAccess)
     }
 
-    @Test func theRestStaysAsItIs() async throws {
+    @Test func unmodifiedPropertiesArePreserved() async throws {
         let request = try await adapted { $0.setValue("b", forHTTPHeaderField: "X-New") }
 
         #expect(request.headers[values: "X-Twice"] == ["1", "2"] && request.headers[.accept] == "a")
@@ -52,7 +52,7 @@ import Testing
         #expect(request.url == server && request.method == .put)
     }
 
-    @Test func removedValueIsGone() async throws {
+    @Test func removedHeaderFieldIsNotSent() async throws {
         let request = try await adapted { $0.setValue(nil, forHTTPHeaderField: "X-Twice") }
 
         #expect(!request.headers.contains("X-Twice"))
@@ -62,7 +62,7 @@ import Testing
         ("https://api.example.com/v2?page=1", "page=1"), ("https://api.example.com/v2?page=2", "page=2"),
         ("https://api.example.com/v2", nil),
     ])
-    func anAddressThatIsChangedTakesThePlaceOfTheWhole(address: String, query: String?) async throws {
+    func changedURLReplacesPathAndQuery(address: String, query: String?) async throws {
         let sent = try await TestQueue.sent(Get<Data>("a")) {
             $0.interceptors = [
                 .adapting { $0.query.append("page", value: 1) },
@@ -73,7 +73,7 @@ import Testing
         #expect(sent.url.path == "/v2" && sent.url.query() == query)
     }
 
-    @Test func aParameterThatIsAddedToTheAddressIsAddedOnce() async throws {
+    @Test func appendedQueryItemIsSentOnce() async throws {
         let sent = try await TestQueue.sent(Get<Data>("a")) {
             $0.interceptors = [
                 .adapting { $0 = $0.query(["q": "x"]).query(["n": 1] as [String: Int]) },

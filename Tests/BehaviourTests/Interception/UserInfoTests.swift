@@ -7,13 +7,13 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A caller's data about a request, wherever other code sees the request.
+/// The caller's data about a request, in all code that sees the request.
 @Suite(.bounded) struct UserInfoTests {
     private enum Permission: HTTPRequest.UserInfo.Key { static let defaultValue = "none" }
 
     private struct Missing: Error, Equatable {}
 
-    /// Notes what each place sees in the request, and in its context.
+    /// Records what each method sees in the request and in its context.
     private struct Observer: Interceptor, ResponseValidator {
         let seen: Recorder<String>
 
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Sends tokens only with requests that say that they may have one.
+    /// Sends tokens only with requests whose user info permits it.
     private struct Guard: Authenticator {
         func apply(_ token: String, to request: inout HTTPRequest, context: InterceptorChain.Context) throws {
             guard context.userInfo[Permission.self] == "write" else { throw Missing() }
@@ -64,7 +64,7 @@ import Testing
 
     private static let base = URL(string: "https://api.example.com")!
 
-    @Test func everyPlaceThatSeesTheRequestSeesItsData() async throws {
+    @Test func userInfoIsVisibleInAllStages() async throws {
         let seen = Recorder<String>()
         let observer = Observer(seen: seen)
         let answers = Locked([StubResponse.redirect(to: "/b"), .status(.serviceUnavailable)][...])
@@ -84,7 +84,7 @@ import Testing
         #expect(response.transfers.allSatisfy { $0.request.options.retry == nil })
     }
 
-    @Test func aPermissionThatARequestLacksIsMissed() async throws {
+    @Test func authenticatorCanRejectByUserInfo() async throws {
         let transport = InMemoryTransport { _ in .text("ok") }
         let client = HTTPClient(baseURL: Self.base, transport: transport) {
             $0.interceptors = [AuthenticationInterceptor(Guard(), credential: "token")]
@@ -97,8 +97,8 @@ import Testing
         #expect(error?.underlying as? Missing == Missing() && transport.requests.count == 1)
     }
 
-    /// A request of a type of its own, which isn't an `HTTPRequest`.
-    @Test func theDataOfACustomRequestIsSeenInTheSentRequest() async throws {
+    /// A request of a custom type rather than an `HTTPRequest`.
+    @Test func userInfoOfCustomRequestIsVisible() async throws {
         let seen = Recorder<String>()
         let queue = TestQueue { $0.interceptors = [Observer(seen: seen)] }
         var options = RequestOptions()
@@ -109,7 +109,7 @@ import Testing
         #expect(seen.elements.first == "adapt: read read")
     }
 
-    @Test func requestOfAnInterceptorHasItsOwnData() async throws {
+    @Test func interceptorsRequestHasSeparateUserInfo() async throws {
         let seen = Recorder<String>()
         let transport = InMemoryTransport { _ in .text("ok") }
         let sender = ClosureInterceptor(adapt: { request, context in
@@ -133,7 +133,7 @@ import Testing
         #expect(seen.elements == ["/a write write", "/b read read", "/c none none", "/a write write"])
     }
 
-    @Test func interceptorCannotChangeTheDataForTheNext() async throws {
+    @Test func interceptorCannotChangeUserInfo() async throws {
         let seen = Recorder<String>()
         let client = HTTPClient(baseURL: Self.base, transport: InMemoryTransport { _ in .text("ok") }) {
             $0.interceptors = [

@@ -19,7 +19,7 @@ import Testing
         #expect(monitor.count == 0 && changes.elements == [true, false])
     }
 
-    @Test func operationsMadeBeforeTheMonitorDontCount() {
+    @Test func operationsCreatedBeforeMonitorAreIgnored() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }
 
@@ -30,7 +30,7 @@ import Testing
         #expect(monitor.count == 1 && changes.elements == [true])
     }
 
-    @Test func monitorMayBeCausedToChangeByItsOwnClosure() {
+    @Test func closureCanChangeActivity() {
         let changes = Recorder<Bool>()
         let follower = Locked<ActivityMonitor?>(nil)
         let monitor = ActivityMonitor { isActive in
@@ -47,7 +47,7 @@ import Testing
         #expect(changes.elements == [true, false, true] && monitor.count == 1)
     }
 
-    @Test func changeThatIsRevertedDuringAReportIsSkipped() {
+    @Test func changeRevertedDuringReportIsSkipped() {
         let changes = Recorder<Bool>()
         let follower = Locked<ActivityMonitor?>(nil)
         let monitor = ActivityMonitor { isActive in
@@ -64,7 +64,7 @@ import Testing
         #expect(changes.elements == [true] && monitor.count == 1)
     }
 
-    @Test func manyThreadsEndBalancedAndTakeTurns() {
+    @Test func concurrentChangesAlternateAndBalance() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }
 

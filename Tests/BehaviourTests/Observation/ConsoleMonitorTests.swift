@@ -19,7 +19,7 @@ import Testing
         return lines.elements
     }
 
-    @Test func summaryIsALineAnEvent() {
+    @Test func summaryPrintsOneLinePerEvent() {
         let lines = lines { $0.runThroughEverything() }
 
         #expect(
@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func anAttemptThatIsRetriedSaysWhyItFailed() async throws {
+    @Test func retriedAttemptIncludesFailureReason() async throws {
         let lines = Recorder<String>()
         let failure = RequestError(.connectionLost, phase: .sending, reason: "the socket was closed")
         let client = HTTPClient(transport: InMemoryTransport { _ in .failure(failure) }) {
@@ -58,7 +58,7 @@ import Testing
         #expect(operation.transfers.first?.description.hasSuffix(", \(reason)") == true)
     }
 
-    @Test func eachLineBeginsWithTheTimeIfAsked() {
+    @Test func linesBeginWithTimestampIfEnabled() {
         let lines = Recorder<String>()
         let watch = ManualDate(SampleOperation.start)
         let monitor = ConsoleMonitor(.headers, showsTime: true, write: { lines.record($0) }, now: { watch.now })
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [ConsoleMonitor.Level.bodies, .responses])
-    func contentOfSuccessfulResponsesHasALevelOfItsOwn(level: ConsoleMonitor.Level) async {
+    func responsesLevelPrintsSuccessfulBodies(level: ConsoleMonitor.Level) async {
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable, body: Data("busy".utf8)), .json(#"{"name": "Ada", "access_token": "hush"}"#),
         ])
@@ -95,7 +95,7 @@ import Testing
         #expect(!lines.elements.contains { $0.contains("hush") || $0.contains("busy") })
     }
 
-    @Test func headersAreALineEachWithoutSecrets() {
+    @Test func headersPrintOnePerLineWithoutSecrets() {
         let lines = lines(.headers) { operation in
             var request = SampleOperation.request
             request.headers = [.accept(.json), .authorization(.bearer("hush")), HTTPField("X-Vault-Token", "hush")]
@@ -109,7 +109,7 @@ import Testing
         #expect(!lines.joined().contains("hush"))
     }
 
-    @Test func contentIsShownWithoutTheSecretsThatHaveNames() {
+    @Test func namedSecretsAreRedactedFromContent() {
         let lines = lines(.bodies) { operation in
             var request = HTTPRequest(method: .post, "https://example.com/login")
             request.headers = [.contentType: "application/json"]
@@ -132,7 +132,7 @@ import Testing
         #expect(!lines.joined().contains("hush"))
     }
 
-    @Test func commandForTheShellIsOneLineWhateverTheContent() {
+    @Test func curlCommandIsAlwaysOneLine() {
         let lines = lines(showsCURL: true) { operation in
             var request = HTTPRequest(method: .post, "https://example.com/a?token=hush")
             request.headers = [.authorization(.bearer("hush")), HTTPField(.userAgent, "a")]
@@ -147,7 +147,7 @@ import Testing
         #expect(!lines.joined().contains("hush"))
     }
 
-    @Test func hostileTextForgesNoLineAndDrivesNoTerminal() {
+    @Test func hostileTextCannotForgeLinesOrEscapeCodes() {
         let bad = "x\r\n#9 succeeded\u{1B}[2J\u{202E}\u{2028}\u{9B}"
         let lines = lines(.bodies, showsCURL: true, tag: bad) { operation in
             operation.make()
@@ -165,7 +165,7 @@ import Testing
         #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { !forbidden.contains($0) } })
     }
 
-    @Test func credentialsInAddressAreNotShown() {
+    @Test func credentialsInURLAreNotPrinted() {
         let lines = lines(.bodies, showsCURL: true) {
             _ = $0.begin(1, .initial, HTTPRequest("https://ann:hush@example.com/a"))
         }

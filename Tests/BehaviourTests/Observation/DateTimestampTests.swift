@@ -11,7 +11,7 @@ import Testing
         ("2026-01-15T10:00:00.123Z", 1_768_471_200.123), ("2026-01-15T11:00:00.123+01:00", 1_768_471_200.123),
         ("2026-01-15T05:30:00-0430", 1_768_471_200), ("1970-01-01T00:00:00Z", 0), ("1969-12-31T23:59:59.5Z", -0.5),
     ])
-    func timeIsRead(text: String, seconds: Double) throws {
+    func parsesTimestamp(text: String, seconds: Double) throws {
         let date = try #require(Date(timestamp: text))
 
         #expect(abs(date.timeIntervalSince1970 - seconds) < 0.000_01)
@@ -23,18 +23,18 @@ import Testing
         "-026-01-15T10:00:00Z", "2026-01-15T10:00:00+999999999999", "2026-01-15T10:00:00Zx", "2026-01-15T10:00:00Z ",
         "2026-01-15T10:00:00.123Z.5", "2026-01-15T10:00:00+01:00x", " 2026-01-15T10:00:00Z",
     ])
-    func invalidTimeIsRefused(text: String) {
+    func rejectsInvalidTimestamp(text: String) {
         #expect(Date(timestamp: text) == nil)
     }
 
     @Test(arguments: [
         (0.005, "2026-11-21T10:00:00.005Z"), (1.5, "2026-11-21T10:00:01.500Z"), (50_400, "2026-11-22T00:00:00.000Z"),
     ])
-    func timeIsWrittenInMilliseconds(_ seconds: Double, _ expected: String) {
+    func formatsTimestampWithMilliseconds(_ seconds: Double, _ expected: String) {
         #expect(SampleOperation.start.addingTimeInterval(seconds).timestamp == expected)
     }
 
-    @Test func writtenTimeIsReadUnchanged() throws {
+    @Test func timestampRoundTrips() throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 10) {
             let milliseconds = Int64.random(in: -2_000_000_000_000...4_000_000_000_000, using: &fuzz)

@@ -13,7 +13,7 @@ import Testing
         "ended 2", "retry", "attempt 3 retry", "response 200", "ended 3", "over",
     ]
 
-    @Test func closureGetsEveryEventInOrder() {
+    @Test func closureReceivesEventsInOrder() {
         let events = Recorder<String>()
         let monitor: some EventMonitor = .events { event, _ in events.record(event.name) }
 
@@ -24,7 +24,7 @@ import Testing
 
     private static let key = DispatchSpecificKey<Bool>()
 
-    @Test func eventsAreDeliveredOnTheQueueInTheirOrder() async {
+    @Test func eventsAreDeliveredOnQueueInOrder() async {
         let events = Recorder<String>()
         let queue = DispatchQueue(label: "monitor", attributes: .concurrent)
         queue.setSpecific(key: Self.key, value: true)
@@ -41,7 +41,7 @@ import Testing
         #expect(await events.first(Self.transcript.count) == Self.transcript)
     }
 
-    @Test func notificationsTellStartAndEnd() {
+    @Test func notificationsReportStartAndEnd() {
         let center = NotificationCenter()
         let posted = Recorder<String>()
         for name in [Notification.Name.requestOperationStarted, .requestOperationEnded] {
@@ -57,7 +57,7 @@ import Testing
         #expect(posted.elements == ["Requests.operationStarted 7 ", "Requests.operationEnded 7 success"])
     }
 
-    @Test func operationsHaveNumbersOfTheirOwn() {
+    @Test func operationIDsAreUnique() {
         let first = OperationEvent.Info(requestType: "A")
         var second = OperationEvent.Info(requestType: "B")
         #expect(first.id < second.id && first != second)
@@ -67,7 +67,7 @@ import Testing
         #expect(second == before)
     }
 
-    @Test func cancellationIsNotAFailure() {
+    @Test func cancellationIsNotReportedAsFailure() {
         func name(_ error: any Error) -> String {
             switch OperationEvent.Outcome(error) {
             case .success: "success"

@@ -6,7 +6,7 @@ import Requests
 import RequestsTestSupport
 import Testing
 
-/// The required members of HAR 1.2, as a strict reader: a missing member, or one of another type, fails to decode.
+/// The required members of HAR 1.2. Decoding fails if a member is missing or has another type.
 private struct Archive: Decodable {
     struct Log: Decodable {
         let version: String
@@ -70,7 +70,7 @@ private struct Archive: Decodable {
         let receive: Double
         let ssl: Double
 
-        /// The sum that the standard defines for `time`: TLS is part of the connection.
+        /// The sum that the standard defines for `time`, in which `connect` includes TLS.
         var sum: Double { [blocked, dns, connect, send, wait, receive].filter { $0 >= 0 }.reduce(0, +) }
     }
 
@@ -90,7 +90,7 @@ private struct Archive: Decodable {
         try JSONDecoder().decode(Archive.self, from: timeline.har(revealingSecrets: revealingSecrets)).log
     }
 
-    @Test func archiveHasAllThatTheStandardRequires() throws {
+    @Test func archiveHasRequiredHARMembers() throws {
         let log = try read(record { $0.runThroughEverything() })
 
         #expect(log.version == "1.2" && log.creator.name == "Requests")
@@ -102,7 +102,7 @@ private struct Archive: Decodable {
         }
     }
 
-    @Test func phasesAndSizesAreThoseOfTheMetrics() throws {
+    @Test func timingsAndSizesMatchMetrics() throws {
         let entry = try #require(try read(record { $0.runThroughEverything() }).entries.first)
 
         #expect(entry.startedDateTime == "2026-11-21T10:00:00.005Z" && entry.time == 28)
@@ -113,7 +113,7 @@ private struct Archive: Decodable {
         #expect(entry.response.content.size == 1234 && entry.response.headersSize == 200)
     }
 
-    @Test func unknownIsMinusOne() throws {
+    @Test func unknownValuesAreMinusOne() throws {
         let entries = try read(record { $0.runThroughEverything() }).entries
         try #require(entries.count == 3)
         let entry = entries[1]
@@ -124,7 +124,7 @@ private struct Archive: Decodable {
         #expect(entry.response.bodySize == -1 && entry.response.content.mimeType == "x-unknown")
     }
 
-    @Test func secretsAreShownOnlyWhenAskedFor() throws {
+    @Test func secretsAreRevealedOnlyOnRequest() throws {
         let timeline = record { operation in
             operation.runThroughEverything()
             var request = SampleOperation.request
@@ -148,7 +148,7 @@ private struct Archive: Decodable {
         #expect(revealed[3].request.headers.contains(.init(name: "Authorization", value: "Bearer hush")))
     }
 
-    @Test func failedAndUnfinishedAttemptsHaveStatusZero() throws {
+    @Test func failedAndUnfinishedTransfersHaveStatusZero() throws {
         let timeline = record { operation in
             operation.make()
             let attempt = operation.begin(1)
@@ -165,7 +165,7 @@ private struct Archive: Decodable {
         #expect(String(decoding: timeline.har(), as: UTF8.self).contains(#""_error":"cannotConnect""#))
     }
 
-    @Test func hostileTextStaysInItsString() throws {
+    @Test func hostileTextIsEscapedInJSON() throws {
         let bad = "\"},{\u{0}\u{1}\n\\\u{7F}\u{2028}é"
         let timeline = record { operation in
             operation.make()
@@ -176,7 +176,7 @@ private struct Archive: Decodable {
         #expect(entry.response.headers == [.init(name: bad, value: bad)])
     }
 
-    @Test func sameTimelineIsTheSameArchive() {
+    @Test func archiveIsDeterministic() {
         let timeline = record { $0.runThroughEverything() }
 
         #expect(timeline.har() == timeline.har())

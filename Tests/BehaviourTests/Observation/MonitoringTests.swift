@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func logsNameRequestsAsTheyAreWritten() async throws {
+    @Test func logsUsePublicRequestTypeNames() async throws {
         let lines = Recorder<String>()
         let client = HTTPClient(transport: InMemoryTransport { _ in .json(#"{"id": 1, "name": "a"}"#) }) {
             $0.monitors = [.events { event, operation in lines.record("\(operation) \(event)") }]
@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func informationalResponsesAndTrailersAreReportedWithinTheirAttempt() async throws {
+    @Test func informationalResponsesAndTrailersAreReported() async throws {
         let log = Log()
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.monitors = [log] }
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test func retryAndRedirectAreReportedAsATree() async {
+    @Test func retryAndRedirectTransfersAreReported() async {
         let log = Log()
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable), .status(.found, headers: [.location: "/end"]),
@@ -117,8 +117,8 @@ import Testing
         )
     }
 
-    /// A transport may end a transfer again, or release it late; that ends no other transfer.
-    @Test func transferThatEndsAgainEndsNoOther() async throws {
+    /// A transport may end a transfer twice, or release it late; neither ends another transfer.
+    @Test func repeatedEndDoesNotEndOtherTransfer() async throws {
         let log = Log()
         let transport = ManualTransport()
         let operation = TestQueue(transport) { $0.monitors = [log] }.addRequest(request)
@@ -141,7 +141,7 @@ import Testing
         )
     }
 
-    @Test func operationsThatShareATransferSayWhoseItIs() async {
+    @Test func coalescedOperationsReportTheirLeader() async {
         let log = Log()
         let gate = Gate()
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("one".utf8)).held(by: gate) }) {
@@ -149,7 +149,7 @@ import Testing
         }
 
         let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }
-        // Three operations are made and started; two have joined, and one has sent.
+        // Three operations have been created and started; two have joined, and one has sent its request.
         _ = await log.events.first(9)
         gate.open()
         for operation in operations { await operation.end() }
@@ -163,7 +163,7 @@ import Testing
         )
     }
 
-    @Test func refreshIsReportedForEachWaiter() async {
+    @Test func refreshIsReportedByWaitingOperation() async {
         let log = Log()
         let transport = InMemoryTransport { request in
             request.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized)
@@ -188,7 +188,7 @@ import Testing
         )
     }
 
-    @Test func refreshEndsForACancelledWaiter() async {
+    @Test func cancelledWaiterReportsRefreshEnd() async {
         let (log, desk) = (Log(), RefreshDesk())
         let queue = TestQueue {
             $0.monitors = [log]
@@ -229,7 +229,7 @@ import Testing
         #expect(steps == ["challenge Basic", "challenge Basic \(outcome)"])
     }
 
-    @Test func anOperationThatNeverStartsEndsToo() async {
+    @Test func unstartedOperationReportsItsEnd() async {
         let log = Log()
         let queue = TestQueue(isSuspended: true) { $0.monitors = [log] }
 
@@ -242,7 +242,7 @@ import Testing
         #expect(log.texts.sorted() == ["cancelled", "cancelled", "made", "made"])
     }
 
-    @Test func anErrorOfTheRequestsOwnIsAFailure() async {
+    @Test func customErrorIsReportedAsFailure() async {
         let log = Log()
         let queue = TestQueue { $0.monitors = [log] }
 
@@ -254,7 +254,7 @@ import Testing
 }
 
 @Suite(.bounded) struct MonitoringRaceTests {
-    @Test func aCancelAtAnyMomentLeavesATree() async {
+    @Test func cancellationRaceKeepsEventsBalanced() async {
         let log = MonitoringTests.Log()
         let queue = TestQueue { environment in
             environment.monitors = [log]

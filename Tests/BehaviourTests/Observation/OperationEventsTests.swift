@@ -28,7 +28,7 @@ import Testing
         return texts
     }
 
-    @Test(arguments: [false, true]) func eventsOfOneOperationComeInTheirOrder(hasMonitor: Bool) async {
+    @Test(arguments: [false, true]) func operationEventsArriveInOrder(hasMonitor: Bool) async {
         let transport = InMemoryTransport.answering([.status(.serviceUnavailable), .status(.ok)])
         let queue = TestQueue(transport) {
             $0.retry = RetryPolicy(backoff: .none)
@@ -47,7 +47,7 @@ import Testing
         )
     }
 
-    @Test func lateEventsBeginWithWhatIsUnderWay() async throws {
+    @Test func lateEventsReplayCurrentState() async throws {
         let transport = ManualTransport()
         let monitor = Recorder<String>()
         let queue = TestQueue(transport) { $0.monitors.append(.events { _, _ in monitor.record("") }) }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func lateEventsOfAnOperationThatNothingWatchedBeginWithWhatIsUnderWay(hasHead: Bool) async throws {
+    func unmonitoredOperationReplaysCurrentState(hasHead: Bool) async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(backoff: .none) }
         let operation = queue.addRequest(request)
@@ -85,7 +85,7 @@ import Testing
         )
     }
 
-    @Test func lateEventsCountTheAttemptsThatNothingWatched() async throws {
+    @Test func lateEventsCountUnmonitoredTransfers() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(backoff: .none) }
         let operation = queue.addRequest(request)
@@ -101,7 +101,7 @@ import Testing
         )
     }
 
-    @Test func lateMonitorSeesTheEndOfAnAttemptThatIsCancelled() async throws {
+    @Test func lateEventsIncludeEndOfCancelledTransfer() async throws {
         let transport = ManualTransport()
         let operation = TestQueue(transport).addRequest(request)
         let transfer = try await transport.awaitTransfer()
@@ -113,7 +113,7 @@ import Testing
         #expect(await texts(events) == ["operationCreated", "operationStarted", "attempt 1", "end 1", "cancelled"])
     }
 
-    @Test(arguments: [false, true]) func eventsOfAnOperationThatIsOverEndAtOnce(hasMonitor: Bool) async {
+    @Test(arguments: [false, true]) func eventsOfFinishedOperationEndImmediately(hasMonitor: Bool) async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) }) {
             if hasMonitor { $0.monitors.append(.events { _, _ in }) }
         }
@@ -125,13 +125,13 @@ import Testing
         #expect(await self.texts(operation.events).last == "failure")
     }
 
-    @Test func eventsEndWithAnOperationThatNeverRuns() async {
+    @Test func eventsOfUnstartedOperationEnd() async {
         let events = OperationQueue().makeOperation(for: request).events
 
         #expect(await texts(events) == ["operationCreated", "cancelled"])
     }
 
-    @Test func aMonitorOfOneOperationHearsOfNoOther() async {
+    @Test func operationMonitorIgnoresOtherOperations() async {
         let queue = TestQueue()
         let heard = Recorder<OperationEvent.Info>()
         let operation = queue.makeOperation(for: TextRequest(identifier: "watched"))
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: A plain queue
 
-    @Test func aPlainOperationQueueIsWatchedByAClientOfIt() async {
+    @Test func clientMonitorsItsOperationQueue() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         let underlyingQueue = DispatchQueue(label: "underlying")
@@ -168,7 +168,7 @@ import Testing
         #expect(await heard.first(6).last == "success")
     }
 
-    @Test func aQueueOutlivesTheClientThatWasMadeOfIt() async {
+    @Test func operationQueueOutlivesItsClient() async {
         let queue = OperationQueue()
         queue.isSuspended = true
         var operation: Operation?
@@ -183,8 +183,8 @@ import Testing
 }
 
 @Suite(.bounded) struct OperationEventsRaceTests {
-    /// Each sequence is a tree that ends, whenever it begins.
-    @Test func eventsThatAreAskedForBesideTheRunEndToo() async {
+    /// Every sequence is complete and ends, regardless of when it begins.
+    @Test func eventSubscriptionRacesRun() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok) })
         for _ in 0..<Scale.races {
             let operation = queue.addRequest(HTTPRequest(url: home))

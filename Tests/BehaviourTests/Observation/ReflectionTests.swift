@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The view of a debugger and `dump` of the library's objects.
+/// What a debugger and `dump` show of the library's objects.
 ///
 /// Foundation's operations, queues and sessions can't be reflected safely while they run. On Linux an operation has a
 /// closure that the runtime can't copy, and pointers that may be dangling, so `dump` ends the process there.
@@ -52,7 +52,7 @@ import FoundationNetworking
         ]
     }
 
-    /// Returns the first Foundation object that a mirror leads to, with its path.
+    /// Returns the path and type of the first Foundation object that a mirror reaches.
     private func foundationsObject(in value: Any, path: String, depth: Int = 12) -> String? {
         guard depth > 0 else { return nil }
         var mirror: Mirror? = Mirror(reflecting: value)
@@ -71,13 +71,13 @@ import FoundationNetworking
         return nil
     }
 
-    @Test func dumpReachesNoneOfFoundationsObjects() async throws {
+    @Test func dumpDoesNotReachFoundationObjects() async throws {
         for (name, object) in try await Self.objects() {
             #expect(foundationsObject(in: object, path: name) == nil)
         }
     }
 
-    @Test func dumpOfAnOperationSaysHowFarItIs() async throws {
+    @Test func dumpOfOperationShowsItsState() async throws {
         let operation = Self.client.addRequest(Get<Data>("\(raw: home.absoluteString)"))
         _ = try await operation.value()
         await operation.end()
@@ -90,7 +90,7 @@ import FoundationNetworking
     }
 
     // Until an operation has finished, Foundation keeps a closure there that the runtime of Swift 6.3 can't copy.
-    @Test func dumpOfAnOperationThatWaitsDoesNotCrash() async throws {
+    @Test func dumpOfWaitingOperationDoesNotCrash() async throws {
         let queue = OperationQueue()
         queue.isSuspended = true
         let operations = (0..<3).map { _ in

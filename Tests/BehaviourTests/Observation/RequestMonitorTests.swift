@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct RequestMonitorTests {
     private let transport = InMemoryTransport { _ in .json("1") }
 
-    @Test func requestThatIsMadeOfAnothersResultBringsItsMonitor() async throws {
+    @Test func dependentRequestAppliesItsMonitor() async throws {
         let seen = Recorder<String>()
         let queue = TestQueue(transport)
         let first = queue.addRequest(HTTPRequest(url: home).decoding(ResponseDecoder<Int>.json))
@@ -30,7 +30,7 @@ import Testing
         #expect(await seen.first(6) == all)
     }
 
-    @Test func plainQueueGivesItsRequestsAnEnvironment() async throws {
+    @Test func operationQueueClientProvidesEnvironment() async throws {
         let seen = Recorder<String>()
         let queue = OperationQueue()
         queue.isSuspended = true
@@ -50,7 +50,7 @@ import Testing
         #expect(try await operation.value() == 1 && seen.elements == ["/v1/a"])
     }
 
-    @Test func plainQueueOfOnePlaceServesRequestsOnBehalfOfOthers() async throws {
+    @Test func serialOperationQueueRunsNestedRequests() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let other = Locked<(any RequestQueue)?>(nil)

@@ -13,7 +13,7 @@ import Testing
         RecordingMonitor(limit: limit) { [watch] in watch.now }
     }
 
-    @Test func everythingIsRecordedWithItsTime() throws {
+    @Test func transfersAreRecordedWithTimes() throws {
         let recorder = recorder()
 
         SampleOperation(1, monitor: recorder, watch: watch).runThroughEverything()
@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func oldestTransfersAreForgotten() {
+    @Test func oldestTransfersAreDropped() {
         let recorder = recorder(limit: 3)
 
         for id in 1...10 {
@@ -45,7 +45,7 @@ import Testing
         #expect(recorder.timeline.forgotten == 7)
     }
 
-    @Test func operationThatTriesForEverKeepsItsLastTransfers() {
+    @Test func endlessRetriesKeepLatestTransfers() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
 
@@ -55,7 +55,7 @@ import Testing
         #expect(recorder.timeline.forgotten == 4500)
     }
 
-    @Test func endOfATransferThatWasForgottenIsIgnored() {
+    @Test func endOfDroppedTransferIsIgnored() {
         let recorder = recorder(limit: 1)
         let operation = SampleOperation(1, monitor: recorder)
         let first = operation.begin(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(recorder.timeline.transfers.map(\.number) == [9])
     }
 
-    @Test func contentsAreNotKept() throws {
+    @Test func bodiesAreNotRetained() throws {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         var request = SampleOperation.request
@@ -78,7 +78,7 @@ import Testing
         #expect(transfer.record.request.body.isEmpty && transfer.contentLength == 1_000_000)
     }
 
-    @Test func clockThatIsSetBackStandsStill() throws {
+    @Test func timesDoNotDecreaseIfClockIsSetBack() throws {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         watch.advance(milliseconds: 10)
@@ -91,7 +91,7 @@ import Testing
         #expect(transfer.start == .milliseconds(10) && transfer.end == .milliseconds(10))
     }
 
-    @Test func invalidTimesDontTrap() {
+    @Test func invalidDatesDoNotTrap() {
         for interval in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             let recorder = RecordingMonitor { Date(timeIntervalSinceReferenceDate: interval) }
             SampleOperation(1, monitor: recorder).runThroughEverything()
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func recordingStartsOver() {
+    @Test func resetDiscardsTransfers() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         let attempt = operation.begin(1)
@@ -117,7 +117,7 @@ import Testing
 @Suite(.bounded) struct TimelineTextTests {
     private let watch = ManualDate(SampleOperation.start)
 
-    @Test func aLineIsATransfer() {
+    @Test func printsOneLinePerTransfer() {
         let recorder = RecordingMonitor { [watch] in watch.now }
         SampleOperation(1, tag: "profile", monitor: recorder, watch: watch).runThroughEverything()
         let other = SampleOperation(2, monitor: recorder, watch: watch)
@@ -138,7 +138,7 @@ import Testing
         . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  - unknown
         """
 
-    @Test func phasesOfAnAttemptAreBars() {
+    @Test func phasesAreDrawnAsBars() {
         let text = SampleOperation.metrics.text(width: 60)
 
         #expect(text == Self.bars, "\(text)")
@@ -155,7 +155,7 @@ import Testing
         total        http/1.1, 0 bytes sent, 1234 bytes …    28.0 ms
         """
 
-    @Test func linesAreNotCutWithoutAWidth() throws {
+    @Test func linesAreNotTruncatedWithoutWidth() throws {
         var metrics = SampleOperation.metrics
         (metrics.isReusedConnection, metrics.responseBodySize) = (false, 1_234_567)
 
@@ -169,7 +169,7 @@ import Testing
         #expect(TransferRecord.Metrics().text().count == 80)
     }
 
-    @Test func metricsWithoutAnythingAreAnEmptyTotal() {
+    @Test func emptyMetricsPrintOnlyTotal() {
         #expect(TransferRecord.Metrics().text(width: 0) == "total" + String(repeating: " ", count: 29) + "0.0 ms")
     }
 
@@ -184,7 +184,7 @@ import Testing
         #expect(lines.allSatisfy { $0.unicodeScalars.count <= max(85, min(width, 10_000)) })
     }
 
-    @Test func hostileTextForgesNoRow() {
+    @Test func hostileTextCannotForgeRows() {
         let bad = "x\r\n#9 GetUser\u{1B}[2J\u{202E}"
         let recorder = RecordingMonitor { [watch] in watch.now }
         let operation = SampleOperation(1, tag: bad, monitor: recorder, watch: watch)
@@ -198,7 +198,7 @@ import Testing
         #expect(!text.contains("\n#9"))
     }
 
-    @Test func noTransfersAreAPictureToo() {
+    @Test func emptyTimelinePrintsHeader() {
         let text = RecordingMonitor { [watch] in watch.now }.timeline.text()
 
         #expect(text.hasPrefix("0 transfers, from 2026-11-21T10:00:00.000Z\n"))

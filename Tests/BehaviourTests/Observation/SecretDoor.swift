@@ -7,13 +7,13 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// A place where people read what was sent and received.
+/// An output in which people read what was sent and received.
 enum SecretDoor: String, CaseIterable, Sendable {
     case console, archive, command, description
 
-    /// Sends a request to a server that responds with the same fields and content, and returns what each place shows.
+    /// Sends a request to a server that echoes its fields and content, and returns what each output shows.
     ///
-    /// An archive is shown with its content decoded, since base64 hides nothing.
+    /// The content of an archive is decoded, since base64 hides nothing.
     static func texts(of request: HTTPRequest, status: HTTPStatus = .ok) async throws -> [SecretDoor: [String]] {
         let lines = Recorder<String>()
         let timeline = RecordingMonitor()

@@ -7,7 +7,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// One redaction for all places, whatever the form of the content is.
+/// The redaction that all outputs share, for every form of content.
 @Suite(.bounded) struct SecretDoorContentTests {
     private static let marker = "m4rkedS3cret"
 
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: forms)
-    func noDoorShowsSecretInAnyForm(_ form: Form) async throws {
+    func redactsSecretsInAllContentForms(_ form: Form) async throws {
         let isXML = form.text.hasPrefix("<")
         for name in Self.names where !isXML || !name.contains("[") {
             let type = form.type.flatMap { try? MediaType(parsing: $0) }
@@ -135,8 +135,8 @@ import Testing
         Form("a sentence", "text/plain", "the key: none"),
     ]
 
-    /// A replay needs it, byte for byte.
-    @Test(arguments: harmless) func archiveKeepsContentWithoutSecrets(_ form: Form) async throws {
+    /// A replay needs this content byte for byte.
+    @Test(arguments: harmless) func archivePreservesHarmlessContent(_ form: Form) async throws {
         let type = form.type.flatMap { try? MediaType(parsing: $0) }
         let request = HTTPRequest(url: home, method: .post, body: .data(Data(form.text.utf8), type: type))
 
@@ -145,7 +145,7 @@ import Testing
         #expect(texts?.filter { $0 == form.text }.count == 2)
     }
 
-    /// Values that aren't secret stay, and the rest keeps its kind.
+    /// Values that aren't secret are preserved, and a redacted value keeps its type.
     @Test(arguments: [
         (#"{"a":1,"token":"x1"}"#, nil, #"{"a":1,"token":"REDACTED"}"#),
         (#"{"pin":1234,"otp":null,"mfa":true}"#, nil, #"{"mfa":true,"otp":null,"pin":0}"#),
@@ -157,7 +157,7 @@ import Testing
             "id: 1\ndata: {\"pin\":\"REDACTED\"}\n\ndata: [DONE]\n\n"
         ),
     ])
-    func onlySecretIsReplacedInContentThatCanBeParsed(text: String, type: String?, expected: String) async throws {
+    func redactsOnlySecretInParsedContent(text: String, type: String?, expected: String) async throws {
         let type = type.flatMap { try? MediaType(parsing: $0) }
         let request = HTTPRequest(url: home, method: .post, body: .data(Data(text.utf8), type: type))
 

@@ -7,13 +7,13 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The names that public APIs use, and what people see of their values.
+/// The names that public APIs use, and whether their values are shown.
 @Suite(.bounded) struct SecretDoorFieldTests {
     private static let marker = "m4rkedS3cret"
 
-    /// Names whose words say more than their values are: nothing of a user is lost, and no list has to name them.
+    /// Harmless values whose names sound secret: hiding them does no harm, and avoids a list of exceptions.
     private static let hiddenHarmless: Set = [
-        // A name or an address of a user, in a field about authentication.
+        // The name or address of a user, in a field about authentication.
         "X-Auth-Email", "X-Goog-AuthUser", "X-Auth-CouchDB-Roles", "X-Auth-Request-User",
         "X-Credential-Identifier", "X-Algolia-UserToken",
         // Settings in a field about authentication.
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: FieldSample.fields)
-    func noDoorShowsCredentialOfField(_ sample: FieldSample) async throws {
+    func redactsOnlyCredentialHeaderFields(_ sample: FieldSample) async throws {
         let request = HTTPRequest(url: home, headers: [HTTPField.Name(sample.name): Self.marker])
 
         for (door, texts) in try await SecretDoor.texts(of: request, status: .badRequest) {
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: FieldSample.parameters)
-    func noDoorShowsCredentialOfParameter(_ sample: FieldSample) async throws {
+    func redactsOnlyCredentialParameters(_ sample: FieldSample) async throws {
         let value = Self.marker
         let requests = [
             HTTPRequest(url: home, method: .post, body: .form([sample.name: value])),

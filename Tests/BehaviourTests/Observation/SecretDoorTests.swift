@@ -7,12 +7,12 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// Random secrets in all places of secrets, and every way in which text leaves the library.
+/// Random secrets wherever a secret can be, and every way in which text leaves the library.
 @Suite(.bounded) struct SecretDoorTests {
     private static let marker = "m4rkedS3cret"
     private static let rounds = 150
 
-    /// Returns the texts of all conversions of a value.
+    /// Returns all string conversions of a value.
     private func texts(of value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -47,7 +47,7 @@ import Testing
             + pick(Self.junk) + query + fragment
     }
 
-    @Test func noAddressShowsASecret() async {
+    @Test func redactsSecretsInURLs() async {
         var random = Fuzz()
         for _ in 0..<Self.rounds {
             let address = address(&random)
@@ -90,7 +90,7 @@ import Testing
         )
     }
 
-    @Test func noFieldShowsASecret() {
+    @Test func redactsSecretsInHeaderFields() {
         var random = Fuzz()
         for _ in 0..<Self.rounds {
             let field = field(&random)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func noObjectShowsASecret() async throws {
+    @Test func redactsSecretsInObjectDescriptions() async throws {
         let interceptor = AuthenticationInterceptor(
             TokenAuthenticator { _ in Self.marker },
             credential: Self.marker,
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func noContentShowsASecret() {
+    @Test func redactsSecretsInBodies() {
         var random = Fuzz()
         for _ in 0..<Self.rounds {
             let body = body(&random)
@@ -187,7 +187,7 @@ import Testing
 
     // MARK: Observers
 
-    @Test func noMonitorAndNoArchiveShowsASecret() async throws {
+    @Test func redactsSecretsInMonitorsAndArchives() async throws {
         var random = Fuzz()
         for _ in 0..<40 {
             let lines = Recorder<String>()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func noValueThatAnInterceptorOrAMonitorGetsShowsASecret() async throws {
+    @Test func redactsSecretsInCallbackValues() async throws {
         let url = try #require(
             URL(string: "https://ada:\(Self.marker)@example.com/a;token=\(Self.marker)?sig=\(Self.marker)")
         )
@@ -242,7 +242,7 @@ import Testing
         for value in values { expectNoSecret(in: value, "\(type(of: value))") }
     }
 
-    @Test func secretIsShownByAnExplicitName() throws {
+    @Test func secretsCanBeRevealedExplicitly() throws {
         let request = HTTPRequest(url: home, method: .post, body: .form(["password": Self.marker]))
 
         #expect(try request.cURL(revealingSecrets: true).contains(Self.marker))

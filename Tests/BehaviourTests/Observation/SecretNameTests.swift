@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases, names)
-    func noContentShowsASecretWhoseNameIsACommonWord(form: Form, name: String) async throws {
+    func redactsSecretsWithCommonNames(form: Form, name: String) async throws {
         let request = HTTPRequest(url: home, method: .post, body: form.body(name, Self.marker))
 
         try await expectNoSecret(request, "\(form) \(name)")
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Compression
 
-    @Test func compressedLoginIsNotShown() async throws {
+    @Test func compressedBodyIsRedacted() async throws {
         let lines = Recorder<String>()
         let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) }) {
             $0.interceptors = [.compressingBodies(from: 1)]
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The coding may be a readable one.
-    @Test func contentThatIsCalledEncodedIsNotShown() async throws {
+    @Test func bodyWithContentEncodingIsRedacted() async throws {
         var request = HTTPRequest(url: home, method: .post, body: .text(Self.marker))
         request.headers[.contentEncoding] = "x-own"
 
@@ -85,9 +85,9 @@ import Testing
 
     // MARK: Addresses
 
-    /// They become a field before the request is sent, and are never shown in the address.
+    /// They become a header field before the request is sent, so no URL ever contains them.
     @Test(arguments: [false, true])
-    func userAndPasswordStandInTheAddressOfNoArchiveAndNoCommand(revealsSecrets: Bool) async throws {
+    func userAndPasswordAreRemovedFromURLs(revealsSecrets: Bool) async throws {
         let timeline = RecordingMonitor()
         let recorder = ExchangeRecorder(InMemoryTransport { _ in .status(.ok) })
         let client = HTTPClient(transport: recorder) { $0.monitors = [timeline] }

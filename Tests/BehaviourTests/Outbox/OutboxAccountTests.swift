@@ -8,9 +8,9 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// No write is sent with the credentials of another account.
+/// Writes are never sent with the credentials of another account.
 @Suite(.bounded) struct OutboxAccountTests {
-    @Test func entriesOfAnotherAccountAreParked() async throws {
+    @Test func entriesOfOtherAccountsAreParked() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { ($0.account, $0.isPaused) = ("ada", true) }
         try await outbox.add(SaveNote(note: 1, text: "ada's"), in: "a")
@@ -31,7 +31,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["nobody's", "bob's", "ada's"])
     }
 
-    @Test func nextProcessSendsForItsOwnAccountAlone() async throws {
+    @Test func reopenedOutboxSendsOnlyForItsAccount() async throws {
         let trial = OutboxTrial()
         let first = try trial.open { ($0.account, $0.isPaused) = ("ada", true) }
         try await first.add(SaveNote(note: 1), in: "a")
@@ -45,7 +45,7 @@ import Testing
         #expect(await second.waitUntilDrained())
     }
 
-    @Test func requestOfAnotherAccountIsCancelledBeforeTheSetterReturns() async throws {
+    @Test func accountChangeCancelsRequestSynchronously() async throws {
         let trial = OutboxTrial { $0.text == "ada's" ? .never : .text("saved") }
         let outbox = try trial.open { $0.account = "ada" }
         try await outbox.add(SaveNote(note: 1, text: "ada's"), in: "a")
@@ -56,17 +56,17 @@ import Testing
 
         #expect(operation.isCancelled)
         try await eventually { outbox.states == [.parked(.otherAccount)] }
-        // A cancellation by the change isn't a failure.
+        // Cancellation by an account change isn't a failure.
         #expect(outbox.entries.first?.attempts == 0 && outbox.entries.first?.failure == nil)
     }
 
-    @Test func requestOfAnAccountThatComesBackIsSentAgainAtOnce() async throws {
+    @Test func restoredAccountResendsImmediately() async throws {
         let answers = Locked([StubResponse.never, .text("saved")])
         let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
         let outbox = try trial.open { $0.account = "ada" }
         let events = outbox.events
         try await outbox.add(SaveNote(note: 1), in: "a")
-        // It arrives before its answer is taken, which is that of the first.
+        // The arrival is recorded before its response is chosen, so wait for the latter.
         try await eventually { answers.withLock { $0.count } == 1 }
 
         // The cancellation is reported after the account has changed back: the outbox is between two steps.
@@ -81,7 +81,7 @@ import Testing
         #expect(failures == 0 && trial.arrivals.count == 2)
     }
 
-    @Test func handlerThatIsCancelledAfterAChangeOfTheAccountParksTheEntry() async throws {
+    @Test func handlerCancelledAfterAccountChangeParksEntry() async throws {
         let (trial, hasBegun, gate) = (OutboxTrial(), Gate(), Gate())
         let outbox = try trial.open {
             $0.account = "ada"
@@ -104,7 +104,7 @@ import Testing
 
     /// Its handler would change the data of another user. Here, the account changes between the end of the request and
     /// its report.
-    @Test(arguments: ["bob", "ada"]) func responseAfterAChangeOfTheAccountIsNotHandled(last: String) async throws {
+    @Test(arguments: ["bob", "ada"]) func responseAfterAccountChangeIsNotHandled(last: String) async throws {
         let (first, second, handled) = (Gate(), Gate(), Recorder<String>())
         let trial = OutboxTrial { arrival in
             arrival.text == "bad"
@@ -138,8 +138,8 @@ import Testing
         #expect(next.entries.map(\.category) == ["a"])
     }
 
-    /// The account changes between the turn of an entry and the request for it.
-    @Test func accountThatChangesWhileTheRequestIsMadeSendsNothing() async throws {
+    /// The account changes after an entry was selected and before its request is built.
+    @Test func accountChangeWhileBuildingSendsNothing() async throws {
         let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))
         let first = try trial.open {
             ($0.account, $0.isPaused) = ("ada", true)
@@ -164,8 +164,8 @@ import Testing
         await outbox.close()
     }
 
-    /// The request ends after the change was reported, so its end has to be reported, too.
-    @Test func waitEndsWithTheRequestThatAChangeOfTheAccountCancels() async throws {
+    /// The request ends after the change was reported, so its end must be reported, too.
+    @Test func accountChangeEndsWaitUntilDrained() async throws {
         let trial = OutboxTrial { _ in .never }
         let outbox = try trial.open { $0.account = "ada" }
         let events = outbox.events
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// The credentials change right after the account, while entries are added and sent.
-    @Test func noRequestHasTheCredentialsOfAnotherAccount() async throws {
+    @Test func requestsNeverUseOtherAccountsCredentials() async throws {
         let token = Locked("ada")
         let trial = OutboxTrial()
         trial.client.environment.interceptors.append(

@@ -8,17 +8,17 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// What an outbox still knows if a part of its journal is lost.
+/// What an outbox recovers if a part of its journal is lost.
 @Suite(.bounded) struct OutboxDamageTests {
     private static let newline = UInt8(ascii: "\n")
 
-    /// A journal, and what it says.
+    /// A journal, its lines, and the IDs of its entries.
     private struct Journal {
         let trial = OutboxTrial { ["1", "2"].contains($0.text) ? .text("saved") : .status(.serviceUnavailable) }
         var lines: [Data] = []
         var ids: [String: String] = [:]
 
-        /// The index of the line that says that an entry was sent.
+        /// The index of the record that an entry was sent.
         func end(of text: String) -> Int? {
             lines.indices.last { lines[$0].range(of: Data((ids[text] ?? "").utf8)) != nil }
         }
@@ -36,14 +36,14 @@ import Testing
                 $0.connectivity = trial.connectivity
                 $0.register(SaveNote.self, as: "SaveNote")
             }
-            // Nothing waits for the time of a retry.
+            // Retry immediately what would wait for its next attempt.
             for entry in outbox.entries where entry.nextAttempt != nil { try await outbox.retry(entry.id) }
             await outbox.waitUntilDrained()
             return (texts.elements, outbox)
         }
     }
 
-    /// Returns a journal: 1, 2 and 3 of a category, of which 1 and 2 were sent; x of another one, which has failed; and
+    /// Returns a journal: 1, 2 and 3 of one category, of which 1 and 2 were sent; x of another, which has failed; and
     /// y, which was added last.
     private static func journal() async throws -> Journal {
         var journal = Journal()
@@ -63,7 +63,7 @@ import Testing
         return journal
     }
 
-    @Test func lostEndOfAnOlderEntryDoesNotRepeatIt() async throws {
+    @Test func lostSentRecordDoesNotRepeatEntry() async throws {
         let journal = try await Self.journal()
         var lines = journal.lines
         lines.remove(at: try #require(journal.end(of: "1")))
@@ -73,7 +73,7 @@ import Testing
         #expect(texts.sorted() == ["3", "x", "y"] && outbox.damage == [])
     }
 
-    @Test(arguments: ["1", "2"]) func wrongBitInTheEndOfAnEntryDoesNotRepeatIt(text: String) async throws {
+    @Test(arguments: ["1", "2"]) func corruptedSentRecordDoesNotRepeatEntry(text: String) async throws {
         let journal = try await Self.journal()
         let line = try #require(journal.end(of: text))
         for index in stride(from: 0, to: journal.lines[line].count - 1, by: Scale.pick(7, whole: 1)) {
@@ -84,7 +84,7 @@ import Testing
 
             #expect(!texts.contains("1") && !texts.contains("2"), "bit in byte \(index)")
             #expect(texts.contains("y"))
-            // A digit of the checksum may be of either case.
+            // Changing the case of a digit of the checksum isn't damage.
             #expect(outbox.damage.count <= 1)
             #expect(outbox.states.allSatisfy { $0 == .parked(.uncertain) || $0 == .pending })
             try outbox.discardDamage()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func uncertainEntryWaitsForTheApplication() async throws {
+    @Test func uncertainEntryStaysParkedUntilRetried() async throws {
         let journal = try await Self.journal()
         let line = try #require(journal.end(of: "2"))
         var lines = journal.lines
@@ -105,7 +105,7 @@ import Testing
         let entries = first.entries
         await first.close()
 
-        // The journal has no damage any more.
+        // Opening has repaired the journal.
         let second = try journal.trial.open { $0.isPaused = true }
         #expect(second.entries == entries)
         for entry in entries where entry.state == .parked(.uncertain) { try await second.retry(entry.id) }
@@ -116,7 +116,7 @@ import Testing
         #expect(rest.filter { ["2", "3"].contains($0) } == ["2", "3"])
     }
 
-    @Test func damagedAdditionCostsThatEntryAlone() async throws {
+    @Test func damagedAddedRecordLosesOnlyItsEntry() async throws {
         let journal = try await Self.journal()
         let line = try #require(journal.lines.firstIndex { $0.range(of: Data((journal.ids["3"] ?? "").utf8)) != nil })
         var lines = journal.lines
@@ -127,8 +127,8 @@ import Testing
         #expect(texts.sorted() == ["x", "y"] && outbox.isEmpty && outbox.damage.count == 1)
     }
 
-    /// The category has gone on without it, so a later entry doesn't show that it was sent.
-    @Test func skippedEntryWhoseRecordIsDamagedIsKept() async throws {
+    /// The category has continued without this entry, so a later entry doesn't prove that it was sent.
+    @Test func skippedEntryWithDamagedRecordIsKept() async throws {
         let trial = OutboxTrial { $0.text == "bad" ? .status(.unprocessableContent) : .text("saved") }
         let first = try trial.open { ($0.decide, $0.isPaused) = ({ _, _ in .skip }, true) }
         let id = try await first.add(SaveNote(note: 1, text: "bad"), in: "a")
@@ -153,9 +153,9 @@ import Testing
             for _ in 0..<2 {
                 let outbox = try trial.open()
                 try await outbox.add(SaveNote(note: 1, text: "new"), in: "a")
-                // The record of the other entry may be read as damaged, too.
+                // The record of the other entry may be considered damaged, too.
                 #expect(await !outbox.waitUntilDrained())
-                // A digit of the checksum may be of either case.
+                // Changing the case of a digit of the checksum isn't damage.
                 let state = Outbox.Entry.State.parked(outbox.damage.isEmpty ? .refused : .uncertain)
                 #expect(outbox.entries.first { $0.id == id }?.state == state, "byte \(index)")
                 #expect(!outbox.entries.contains { $0.category == "a" && $0.id != id }, "byte \(index)")
@@ -168,7 +168,7 @@ import Testing
         #expect(trial.arrivals.elements.count { $0.text == "bad" } == 1)
     }
 
-    @Test func damageOfAClosedOutboxIsLeftToTheNextOne() async throws {
+    @Test func closedOutboxCannotDiscardDamage() async throws {
         let trial = OutboxTrial()
         try Data("not a record\n".utf8).write(to: trial.journal)
         let first = try trial.open()
@@ -180,7 +180,7 @@ import Testing
         #expect(second.damage.count == 1)
     }
 
-    @Test func damageIsListedUntilItIsDiscarded() async throws {
+    @Test func damageIsListedUntilDiscarded() async throws {
         let trial = OutboxTrial()
         try Data("not a record\n".utf8).write(to: trial.journal)
         let first = try trial.open()

@@ -8,7 +8,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The states of entries, and what an application does with them.
+/// The states of entries, and what an application can do with them.
 @Suite(.bounded) struct OutboxEntryTests {
     private static func name(of event: Outbox.Event) -> String {
         switch event {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// A request that fails to be encoded or decoded, as its properties say.
+    /// A request that can't be decoded if `isUnreadable` is set, and can't be encoded otherwise.
     struct Fussy: RequestSpec, Codable {
         var isUnreadable = false
 
@@ -51,7 +51,7 @@ import Testing
         (407, .retry), (408, .retry), (421, .retry), (425, .retry), (429, .retry), (500, .retry), (503, .retry),
         (304, .retry),
     ])
-    func statusDecides(status: Int, decision: Outbox.Decision) {
+    func statusDeterminesDecision(status: Int, decision: Outbox.Decision) {
         let head = HTTPResponseHead(status: HTTPStatus(status))
         let error = RequestError(.unacceptableStatus, phase: .validating, response: head)
         #expect(Outbox.Decision(about: error) == decision)
@@ -68,12 +68,12 @@ import Testing
         (.unacceptableStatus, 202, .park), (.rejected, 422, .park), (.rejected, 503, .retry), (.rejected, 401, .retry),
         (.unacceptableContentType, 502, .retry),
     ])
-    func refusalByAValidatorDecides(code: RequestError.Code, status: Int, decision: Outbox.Decision) {
+    func validatorRejectionDeterminesDecision(code: RequestError.Code, status: Int, decision: Outbox.Decision) {
         let error = RequestError(code, phase: .validating, response: HTTPResponseHead(status: HTTPStatus(status)))
         #expect(Outbox.Decision(about: error) == decision)
     }
 
-    /// Over `http`, a captive portal answers in the name of the server, or redirects to its login page.
+    /// Over `http`, a captive portal responds in place of the server, or redirects to its login page.
     @Test(arguments: [
         (RequestError.Code.unacceptableContentType, "http://api.example.com", "text/html", Outbox.Decision.retry),
         (.decoding, "http://api.example.com", "text/html; charset=utf-8", .retry),
@@ -82,7 +82,12 @@ import Testing
         (.unacceptableContentType, "http://api.example.com", "application/json", .park),
         (.rejected, "http://api.example.com", "text/html", .park),
     ])
-    func pageOfAPortalDecidesNothing(code: RequestError.Code, url: String, type: String, decision: Outbox.Decision) {
+    func captivePortalPageOverHTTPIsRetried(
+        code: RequestError.Code,
+        url: String,
+        type: String,
+        decision: Outbox.Decision
+    ) {
         let request = HTTPRequest(url: URL(string: url)!)
         let response = HTTPResponseHead(status: .ok, headers: [.contentType: type])
         let redirected = RequestError(
@@ -99,7 +104,7 @@ import Testing
         )
     }
 
-    @Test func responseThatAValidatorRefusesIsRequestedOnce() async throws {
+    @Test func rejectedResponseIsNotRequestedAgain() async throws {
         let trial = OutboxTrial { .text($0.text == "bad" ? "no" : "saved") }
         trial.client.environment.validators = [
             .closure { response, _ in response.body == Data("no".utf8) ? .fail(SampleError()) : .accept }
@@ -114,7 +119,7 @@ import Testing
         #expect(Set(trial.arrivals.elements.map(\.text)) == ["bad", "good"] && trial.arrivals.count == 2)
     }
 
-    @Test func keyThatIsBeingProcessedIsSentAgain() async throws {
+    @Test func conflictWithRetryAfterIsRetriedWithSameKey() async throws {
         let answers = Locked([StubResponse.status(.conflict, headers: [.retryAfter: "2"]), .text("saved")])
         let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
         let outbox = try trial.open()
@@ -133,12 +138,12 @@ import Testing
         (.cancelled, .retry), (.offline, .retry), (.cannotConnect, .retry), (.timedOut, .retry), (.untrusted, .retry),
         (.deadlineExceeded, .retry), (.authenticationFailed, .retry),
     ])
-    func codeDecides(code: RequestError.Code, decision: Outbox.Decision) {
+    func errorCodeDeterminesDecision(code: RequestError.Code, decision: Outbox.Decision) {
         #expect(Outbox.Decision(about: RequestError(code, phase: .sending)) == decision)
     }
 
     @Test(arguments: [false, true])
-    func entryWhoseAcceptedContentCannotBeUsedIsSentOnce(hasOwnErrorType: Bool) async throws {
+    func entryWithUnusableResponseIsSentOnce(hasOwnErrorType: Bool) async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open {
             $0.register(SaveWithReceipt.self, as: "receipt")
@@ -155,7 +160,7 @@ import Testing
         #expect(outbox.states == [.parked(.refused)] && trial.arrivals.count == 1)
     }
 
-    /// An error whose `errorCode` runs code of an application.
+    /// An error whose `errorCode` calls code of the application.
     private struct AskingError: CustomNSError {
         let ask: @Sendable () -> Void
 
@@ -165,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func errorMayUseTheOutboxThatItIsReportedTo() async throws {
+    @Test func reportedErrorCanAccessOutbox() async throws {
         let (trial, present) = (OutboxTrial(), Locked<Outbox?>(nil))
         let outbox = try trial.open(handling: { _ in throw AskingError { _ = present.withLock { $0 }?.entries } })
         present.withLock { $0 = outbox }
@@ -177,7 +182,7 @@ import Testing
         present.withLock { $0 = nil }
     }
 
-    @Test func refusedEntryIsParkedAndItsCategoryWaits() async throws {
+    @Test func rejectedEntryIsParkedAndBlocksCategory() async throws {
         let trial = OutboxTrial { $0.text == "bad" ? .status(.unprocessableContent) : .text("saved") }
         let outbox = try trial.open()
         try await outbox.add(SaveNote(note: 1, text: "bad"), in: "notes/1")
@@ -195,7 +200,7 @@ import Testing
         #expect(second.entries[0].failure?.contains("422") == true && second.entries[0].attempts == 1)
     }
 
-    @Test func categoryGoesOnIfTheApplicationSaysSo() async throws {
+    @Test func skipDecisionContinuesCategory() async throws {
         let trial = OutboxTrial { $0.text == "bad" ? .status(.notFound) : .text("saved") }
         let configure: @Sendable (inout Outbox.Settings) -> Void = {
             $0.decide = { error, entry in error.response?.status == .notFound && entry.category == "a" ? .skip : .retry
@@ -215,7 +220,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["bad", "later", "last"])
     }
 
-    @Test func retriedEntryIsSentAtItsPlace() async throws {
+    @Test func retriedEntriesKeepTheirOrder() async throws {
         let isWell = Locked(false)
         let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.gone) }
         let outbox = try trial.open { $0.decide = { _, _ in .skip } }
@@ -238,7 +243,7 @@ import Testing
         #expect(trial.arrivals.elements.prefix(4).map(\.key) == (ids + ids).map(\.uuidString))
     }
 
-    @Test func retriedEntryWaitsForALaterOneThatIsBeingSent() async throws {
+    @Test func retriedEntryWaitsForInFlightEntry() async throws {
         let (gate, isWell) = (Gate(), Locked(false))
         let trial = OutboxTrial { arrival in
             if arrival.text == "2" { return .text("saved").held(by: gate) }
@@ -258,7 +263,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["1", "2", "1"])
     }
 
-    @Test func retryEndsTheWait() async throws {
+    @Test func retryEndsBackoff() async throws {
         let isWell = Locked(false)
         let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.serviceUnavailable) }
         let outbox = try trial.open()
@@ -271,7 +276,7 @@ import Testing
         #expect(await outbox.waitUntilDrained())
     }
 
-    @Test func retryOfAnEntryThatIsBeingSentChangesNothing() async throws {
+    @Test func retryOfInFlightEntryHasNoEffect() async throws {
         let trial = OutboxTrial { _ in .never }
         let first = try trial.open()
         let late = trial.date.now + 60
@@ -286,7 +291,7 @@ import Testing
         #expect(second.states == [.pending] && second.entries.first?.expires == late)
     }
 
-    @Test(arguments: [200, 422, 503]) func removedEntryIsAnsweredBeforeTheNextOneIsSent(status: Int) async throws {
+    @Test(arguments: [200, 422, 503]) func removedEntryCompletesBeforeNextIsSent(status: Int) async throws {
         let (gate, handled) = (Gate(), Recorder<String>())
         let trial = OutboxTrial { arrival in
             arrival.text == "1" ? .text("saved", status: HTTPStatus(status)).held(by: gate) : .text("saved")
@@ -311,8 +316,8 @@ import Testing
         #expect(second.entries == [])
     }
 
-    /// Nothing else happens that could end the wait.
-    @Test func outboxIsDrainedWhenItsRemovedEntryHasBeenAnswered() async throws {
+    /// No other event could end the wait.
+    @Test func outboxDrainsAfterRemovedEntryCompletes() async throws {
         let gate = Gate()
         let trial = OutboxTrial { _ in .text("saved").held(by: gate) }
         let outbox = try trial.open()
@@ -327,8 +332,8 @@ import Testing
         await outbox.close()
     }
 
-    /// One record, and no search for each.
-    @Test(.tags(.alone)) func manyEntriesAreRemovedAtOnce() async throws {
+    /// The removal writes one record, and doesn't search for each entry.
+    @Test(.tags(.alone)) func bulkRemovalIsFast() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { $0.isPaused = true }
         let count = Scale.pick(2_000, whole: 20_000)
@@ -348,7 +353,7 @@ import Testing
         #expect(try trial.open().entries.isEmpty)
     }
 
-    @Test func removedEntryIsNotRepeatedByTheClient() async throws {
+    @Test func removedEntryIsNotRetriedByClient() async throws {
         let gate = Gate()
         let trial = OutboxTrial { arrival in
             arrival.text == "1" ? .status(.serviceUnavailable).held(by: gate) : .text("saved")
@@ -366,7 +371,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["1", "2"])
     }
 
-    @Test func removedEntryBetweenTwoAttemptsEndsAtOnce() async throws {
+    @Test func removalEndsPendingRetry() async throws {
         let trial = OutboxTrial { $0.text == "1" ? .status(.serviceUnavailable) : .text("saved") }
         trial.client.environment.retry = RetryPolicy(limit: 2, backoff: .constant(.seconds(60)).jitter(.none))
         let outbox = try trial.open()
@@ -381,8 +386,8 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["1", "2"])
     }
 
-    /// It waits for its turn within the rate, or for another request to the host: no server has it.
-    @Test(arguments: [false, true]) func removedEntryThatWaitsForALimitIsNeverSent(isLimitOfHost: Bool) async throws {
+    /// The entry waits for a rate limit or for another request to its host, so no server has received it.
+    @Test(arguments: [false, true]) func removedEntryWaitingForLimitIsNotSent(isLimitOfHost: Bool) async throws {
         let gate = Gate()
         let trial = OutboxTrial { $0.text == "1" ? .text("saved").held(by: gate) : .text("saved") }
         if isLimitOfHost {
@@ -399,14 +404,14 @@ import Testing
 
         try await outbox.remove(id)
 
-        // Neither the time advances nor the other request ends.
+        // Time doesn't advance, and the other request doesn't end.
         try await eventually { trial.client.operations.count == 1 }
         gate.open()
         #expect(await outbox.waitUntilDrained())
         #expect(trial.arrivals.elements.map(\.text) == ["1"])
     }
 
-    @Test func changeOfTheAccountCancelsARemovedEntry() async throws {
+    @Test func accountChangeCancelsRemovedEntry() async throws {
         let trial = OutboxTrial { $0.text == "1" ? .never : .text("saved") }
         let outbox = try trial.open { $0.account = "ada" }
         let id = try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
@@ -419,7 +424,7 @@ import Testing
         try await eventually { trial.client.operations.isEmpty }
     }
 
-    @Test func categoryIsRemovedForThePresentAccount() async throws {
+    @Test func removeAllInCategoryKeepsOtherAccounts() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { ($0.isPaused, $0.account) = (true, "ada") }
         for category in ["a", "b", "a"] { try await outbox.add(SaveNote(note: 1), in: category) }
@@ -436,7 +441,7 @@ import Testing
         #expect(second.entries == [])
     }
 
-    @Test func expiredEntryIsParkedAndItsCategoryGoesOn() async throws {
+    @Test func expiredEntryIsParkedAndCategoryContinues() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { $0.isPaused = true }
         let late = trial.date.now + 60
@@ -454,7 +459,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["in time", "late"])
     }
 
-    @Test func handlerThatThrowsParksTheEntry() async throws {
+    @Test func throwingHandlerParksEntry() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open(handling: { _ in throw SampleError() })
         try await outbox.add(SaveNote(note: 1))
@@ -466,7 +471,7 @@ import Testing
         #expect(failure.contains("SampleError") && failure.contains("handler") && !failure.contains("building"))
     }
 
-    @Test func eventsTellWhatHappens() async throws {
+    @Test func eventsReportEntryLifecycle() async throws {
         let answers = Locked([StubResponse.status(.badRequest), .status(.serviceUnavailable), .status(.created)])
         let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
         let outbox = try trial.open()
@@ -491,7 +496,7 @@ import Testing
         for await _ in outbox.events { Issue.record("a closed outbox has an event") }
     }
 
-    @Test func requestThatCannotBeEncodedIsAnErrorOfAdd() async throws {
+    @Test func addThrowsForUnencodableRequest() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { $0.register(Fussy.self, as: "Fussy") }
 
@@ -522,13 +527,13 @@ import Testing
         #expect(trial.arrivals.elements.map(\.path) == ["/notes/2", "/notes/3", "/notes/1"])
     }
 
-    @Test func typeThatIsNotRegisteredIsAnErrorOfAdd() async throws {
+    @Test func addThrowsForUnregisteredType() async throws {
         let outbox = try OutboxTrial().open()
 
         await #expect(throws: Outbox.Error.unregistered("UploadPhoto")) { try await outbox.add(UploadPhoto(name: "a")) }
     }
 
-    @Test func entryOfATypeThatIsNotRegisteredIsKept() async throws {
+    @Test func entryOfUnregisteredTypeIsKept() async throws {
         let trial = OutboxTrial()
         let first = try trial.open {
             $0.register(UploadPhoto.self, as: "UploadPhoto")

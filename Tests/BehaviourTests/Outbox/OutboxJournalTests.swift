@@ -8,7 +8,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The folder of an outbox, whatever happens to it.
+/// The folder of an outbox, and damage to it.
 @Suite(.bounded) struct OutboxJournalTests {
     /// Adds notes to a paused outbox, and returns the journal.
     private static func journal(of trial: OutboxTrial, _ texts: [String]) async throws -> Data {
@@ -23,7 +23,7 @@ import Testing
         return (attributes[.posixPermissions] as? Int).map { $0 & 0o077 == 0 } ?? false
     }
 
-    @Test func secondOwnerGetsAnError() async throws {
+    @Test func openingFolderInUseFails() async throws {
         let trial = OutboxTrial()
         let first = try trial.open()
         #expect(throws: Outbox.Error.inUse) { try trial.open() }
@@ -37,7 +37,7 @@ import Testing
         #expect(await first.waitUntilDrained())
     }
 
-    @Test func removedFolderIsAnErrorOfAdd() async throws {
+    @Test func addFailsAfterFolderIsRemoved() async throws {
         let trial = OutboxTrial()
         let folder = trial.folder.file("outbox")
         func open() throws -> Outbox {
@@ -64,7 +64,7 @@ import Testing
         #expect(third.entries.first?.id == id && third.entries.count == 2 && trial.arrivals.count == 0)
     }
 
-    @Test func outboxWhoseLockFileIsRemovedStops() async throws {
+    @Test func outboxStopsAfterLockFileIsRemoved() async throws {
         let trial = OutboxTrial()
         let first = try trial.open { $0.isPaused = true }
         try await first.add(SaveNote(note: 1, text: "1"), in: "a")
@@ -83,7 +83,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["1", "3"])
     }
 
-    @Test func folderThatCannotBeMadeIsAnError() throws {
+    @Test func openingFailsIfFolderCannotBeCreated() throws {
         let trial = OutboxTrial()
         try Data().write(to: trial.folder.file("file"))
         #expect(throws: FileError.self) {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func filesAreForTheirOwnerAlone() async throws {
+    @Test func filesAreAccessibleOnlyToOwner() async throws {
         let trial = OutboxTrial()
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
@@ -113,7 +113,7 @@ import Testing
         #expect(TemporaryFolder.files(in: folder).count == 3)
     }
 
-    @Test func everyPrefixIsAJournal() async throws {
+    @Test func truncatedJournalOpensWithoutDamage() async throws {
         let trial = OutboxTrial()
         let whole = try await Self.journal(of: trial, ["1", "2", "ü\n3"])
         let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }
@@ -123,7 +123,7 @@ import Testing
             try whole.prefix(count).write(to: trial.journal)
             let outbox = try trial.open { $0.isPaused = true }
             #expect(outbox.damage == [] && outbox.entries.count == ends.filter { $0 < count }.count, "\(count) bytes")
-            // The rest of an interrupted write doesn't damage an appended line.
+            // The remains of an interrupted write don't damage an appended line.
             try await outbox.add(SaveNote(note: 9))
             let entries = outbox.entries
             await outbox.close()
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [0x00, 0x0A, 0x20, 0x30, 0xFF] as [UInt8])
-    func wrongByteCostsOneRecordAtMostWhoseBytesAreKept(byte: UInt8) async throws {
+    func corruptedByteLosesAtMostOneRecord(byte: UInt8) async throws {
         let trial = OutboxTrial()
         let whole = try await Self.journal(of: trial, ["1", "2", "3"])
         let lines = whole.split(separator: UInt8(ascii: "\n"))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func anotherFileIsSetAside() async throws {
+    @Test func foreignJournalFileIsSetAside() async throws {
         let trial = OutboxTrial()
         let bytes = Data("00000000 00000000 not a journal\n\n -0000001 00000000 +0000001\n".utf8)
         try bytes.write(to: trial.journal)
@@ -175,7 +175,7 @@ import Testing
         #expect(await outbox.waitUntilDrained())
     }
 
-    @Test func randomDamageEndsNothing() async throws {
+    @Test func randomDamageIsRepairedOnOpening() async throws {
         let trial = OutboxTrial()
         let whole = try await Self.journal(of: trial, (0..<6).map(String.init))
         var random = Fuzz()
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func journalStaysShort() async throws {
+    @Test func journalIsCompacted() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { $0.isPaused = true }
         let text = String(repeating: "x", count: 1000)
@@ -224,7 +224,7 @@ import Testing
         #expect(try trial.folder.names() == ["bodies", "journal", "lock"])
     }
 
-    @Test func shorterJournalHasTheParkedEntriesToo() async throws {
+    @Test func compactionKeepsParkedEntries() async throws {
         let trial = OutboxTrial { $0.text == "bad" ? .status(.unprocessableContent) : .text("saved") }
         let outbox = try trial.open { $0.decide = { _, entry in entry.category == "a" ? .park : .skip } }
         for category in ["a", "b"] { try await outbox.add(SaveNote(note: 1, text: "bad"), in: category) }
@@ -243,7 +243,7 @@ import Testing
         #expect(second.entries == entries && second.states == [.parked(.refused), .parked(.refused)])
     }
 
-    @Test func hiddenFilesOfAnEndedProcessAreRemoved() async throws {
+    @Test func leftoverTemporaryFilesAreRemoved() async throws {
         let trial = OutboxTrial()
         _ = try await Self.journal(of: trial, ["1"])
         let names = [".journal.\(UUID().uuidString).partial", "bodies/\(UUID().uuidString).jpg"]
@@ -255,7 +255,7 @@ import Testing
         #expect(trial.folder.files.map(\.lastPathComponent) == ["journal", "lock"])
     }
 
-    @Test func addsOfManyTasksAreAllThere() async throws {
+    @Test func concurrentAddsAreAllStored() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { $0.isPaused = true }
         let ids = try await withThrowingTaskGroup(of: UUID.self) { group in
@@ -274,7 +274,7 @@ import Testing
 
     // MARK: Bodies
 
-    @Test func fileIsCopiedIn() async throws {
+    @Test func addedFileIsCopiedIntoFolder() async throws {
         let trial = OutboxTrial { _ in .status(.serviceUnavailable) }
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
@@ -295,7 +295,7 @@ import Testing
         try await eventually { trial.folder.files.count == 2 }
     }
 
-    @Test func copyOfAFileIsRemovedWhenItWasSent() async throws {
+    @Test func fileCopyIsRemovedAfterSending() async throws {
         let trial = OutboxTrial { _ in .status(.noContent) }
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
@@ -308,8 +308,8 @@ import Testing
         try await eventually { trial.folder.files.map(\.lastPathComponent) == ["journal", "lock", "photo.jpg"] }
     }
 
-    /// It may be all that is left of the entry.
-    @Test func copyOfAFileOfADamagedEntryIsKept() async throws {
+    /// The copy may be all that remains of the entry.
+    @Test func fileCopyOfDamagedEntryIsKept() async throws {
         let trial = OutboxTrial()
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)
@@ -336,7 +336,7 @@ import Testing
         #expect(names.sorted() == ["\(kept.uuidString).jpg", "photo.jpg"].sorted())
     }
 
-    @Test func fileOutsideIsRefused() async throws {
+    @Test func invalidFileBodiesAreRejected() async throws {
         let trial = OutboxTrial()
         let photo = trial.folder.file("photo.jpg")
         let outbox = try trial.open { $0.register(UploadPhoto.self, as: "UploadPhoto") }

@@ -27,7 +27,7 @@ import Testing
     private static let journals = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "Journals")
 
-    /// Opens a copy of a journal that the first version has written, at that time.
+    /// Returns an outbox trial with a copy of a journal that the first version wrote.
     private static func trial(of name: String) throws -> OutboxTrial {
         let trial = OutboxTrial()
         try FileManager.default.copyItem(at: journals.appending(path: "\(name).journal"), to: trial.journal)
@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Names
 
-    @Test func typesWithTheSameShortNameAreSentAsThemselves() async throws {
+    @Test func typesWithSameShortNameAreDistinguished() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open {
             $0.register(Notes.Save.self, as: "Save")
@@ -50,7 +50,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.path) == ["/notes/1", "/tags/2"])
     }
 
-    @Test func twoTypesOfOneNameAreAnError() throws {
+    @Test func duplicateTypeNameFails() throws {
         let trial = OutboxTrial()
 
         #expect(throws: Outbox.Error.repeatedName("save")) {
@@ -70,8 +70,8 @@ import Testing
 
     // MARK: Other versions
 
-    /// Otherwise no other version of the library could read it.
-    @Test func recordsKeepTheirNamesInTheJournal() async throws {
+    /// Other versions of the library must be able to read the journal.
+    @Test func journalKeyNamesAreStable() async throws {
         let trial = OutboxTrial { $0.text == "late" ? .status(.serviceUnavailable) : .text("saved") }
         let outbox = try trial.open { $0.isPaused = true }
         try await outbox.add(SaveNote(note: 1, text: "1"), in: "a")
@@ -90,7 +90,7 @@ import Testing
         #expect(Set(names).subtracting(["note", "text"]) == Set(records + entry + failure))
     }
 
-    @Test func journalOfTheFirstVersionIsReplacedOnce() async throws {
+    @Test func firstVersionJournalIsConvertedOnce() async throws {
         let trial = try Self.trial(of: "states")
         func open() async throws -> Any? {
             let outbox = try trial.open { $0.isPaused = true }
@@ -104,7 +104,7 @@ import Testing
         #expect(try Data(contentsOf: trial.journal) == bytes)
     }
 
-    @Test(arguments: ["states", "replaced"]) func journalOfTheFirstVersionOpensEntryByEntry(name: String) async throws {
+    @Test(arguments: ["states", "replaced"]) func firstVersionJournalKeepsAllEntries(name: String) async throws {
         let trial = try Self.trial(of: name)
         let json = try Data(contentsOf: Self.journals.appending(path: "\(name).entries"))
         let entries = try JSONDecoder().decode([Outbox.Entry].self, from: json)
@@ -122,12 +122,12 @@ import Testing
         try await first.add(SaveNote(note: 9), in: "notes/9")
         let all = first.entries
         await first.close()
-        // By now, the journal is one of this version.
+        // The journal now has the format of this version.
         let second = try open()
         #expect(second.entries == all && all.count == entries.count + 1)
     }
 
-    @Test func declaredNamesOfTheFirstVersionAreSent() async throws {
+    @Test func firstVersionEntriesWithDeclaredNamesAreSent() async throws {
         let trial = try Self.trial(of: "states")
         let outbox = try trial.open {
             $0.account = "ada"
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func shortNameThatFitsTwoTypesIsNeverGuessed(isReplaced: Bool) async throws {
+    func ambiguousShortNameIsNotGuessed(isReplaced: Bool) async throws {
         let trial = try Self.trial(of: "names")
         func open(isPaused: Bool) throws -> Outbox {
             try trial.open {
@@ -165,12 +165,12 @@ import Testing
         #expect(outbox.states == [.parked(.unreadable), .pending])
         #expect(outbox.entries.map(\.type) == ["Save", "Save"])
         #expect(outbox.entries[0].failure?.contains("matches two registered types") == true)
-        // A new entry has a name that was given.
+        // A new entry has its registered name.
         #expect(Set(trial.arrivals.elements.map(\.path)) == ["/notes/1", "/notes/2", "/notes/3"])
         #expect(Set(trial.arrivals.elements.map(\.text)) == ["plain", "plain too", ""])
     }
 
-    @Test func shortNameThatFitsOneTypeIsSentOnceDeclared() async throws {
+    @Test func shortNameIsSentOnceRegistered() async throws {
         let trial = try Self.trial(of: "names")
         let outbox = try trial.open {
             $0.register(Tags.Save.self, as: "save-tag")
@@ -182,13 +182,13 @@ import Testing
         #expect(trial.arrivals.elements.map(\.path).filter { $0.hasPrefix("/tags") } == ["/tags/1", "/tags/2"])
     }
 
-    /// Lines with the right length and checksum, of a version that this one doesn't know.
+    /// Lines of an unknown version with the correct length and checksum.
     @Test(arguments: [
         #"00000022 {"#,
         #"{"moved":{"_0":"9BAE1F70-6F6C-42E1-947C-F61C246136FA","to":"b"}}"#,
         #"{"changed":{"_0":{"id":"9BAE1F70-6F6C-42E1-947C-F61C246136FA","state":{"frozen":{}}}}}"#,
     ])
-    func recordOfAnUnknownKindIsAnError(payload: String) async throws {
+    func unknownRecordKindFails(payload: String) async throws {
         let trial = OutboxTrial()
         let first = try trial.open { $0.isPaused = true }
         try await first.add(SaveNote(note: 1))

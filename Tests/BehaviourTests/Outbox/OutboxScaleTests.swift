@@ -12,7 +12,7 @@ import Testing
 @Suite(.bounded) struct OutboxScaleTests {
     private static let count = Scale.pick(500, whole: 10_000)
 
-    /// Opens an outbox whose folder has entries of an earlier process, each category with three by default.
+    /// Fills the folder with the entries of a previous process, by default three per category.
     private static func fill(_ trial: OutboxTrial, perCategory: Int = 3) async throws {
         let outbox = try trial.open { $0.isPaused = true }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -24,7 +24,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test func everyEntryIsSentByAServerThatFailsHalfOfThem() async throws {
+    @Test func entriesAreDeliveredOnceDespiteFailures() async throws {
         let seen = Locked<[String: Int]>([:])
         let random = Locked(SeededRandom(7))
         let trial = OutboxTrial { arrival in
@@ -36,7 +36,7 @@ import Testing
         let outbox = try trial.open { $0.maxConcurrentEntries = 16 }
         let time = Task { [clock = trial.clock, date = trial.date] in
             while !Task.isCancelled {
-                // On a busy machine, it may take long until the first attempts are over.
+                // On a busy machine, the first attempts may take long.
                 guard (try? await clock.waitForSleepers()) != nil else { continue }
                 date.advance(by: 1)
                 clock.advance(by: .seconds(1))
@@ -49,11 +49,11 @@ import Testing
 
         let counts = seen.withLock { $0 }
         #expect(counts.count == Self.count && counts.values.allSatisfy { $0 == 1 })
-        // About one failure an entry, and no attempt before its time.
+        // About one failure per entry, and no attempt ahead of schedule.
         #expect(trial.arrivals.count < 3 * Self.count)
     }
 
-    @Test(.tags(.alone)) func openingTakesAtMostASecond() async throws {
+    @Test(.tags(.alone)) func openingTakesUnderOneSecond() async throws {
         let trial = OutboxTrial()
         try await Self.fill(trial)
 
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// The setter may be called on the main thread.
-    @Test(.tags(.alone)) func changeOfTheAccountTakesAMoment() async throws {
+    @Test(.tags(.alone)) func accountChangeIsFast() async throws {
         let trial = OutboxTrial()
         try await Self.fill(trial, perCategory: 1)
         let outbox = try trial.open { $0.isPaused = true }
@@ -76,7 +76,7 @@ import Testing
         #expect(time < .milliseconds(100))
     }
 
-    @Test(.tags(.alone)) func waitingTakesNoTime() async throws {
+    @Test(.tags(.alone)) func waitingUsesNoProcessorTime() async throws {
         let trial = OutboxTrial { _ in .status(.serviceUnavailable) }
         try await Self.fill(trial)
         let outbox = try trial.open { $0.backoff = .constant(.seconds(60)).jitter(.none) }

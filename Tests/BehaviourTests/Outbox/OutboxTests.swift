@@ -8,7 +8,7 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The way of an entry from `add` to its removal.
+/// The lifecycle of an entry, from `add` to its removal.
 @Suite(.bounded) struct OutboxTests {
     @Test func entryIsSentOnceAndRemoved() async throws {
         let trial = OutboxTrial()
@@ -21,7 +21,7 @@ import Testing
         #expect(outbox.entries == [] && outbox.isEmpty)
     }
 
-    @Test func entryOfAnEarlierProcessIsSent() async throws {
+    @Test func entryOfPreviousProcessIsSent() async throws {
         let trial = OutboxTrial()
         let first = try trial.open { $0.isPaused = true }
         let id = try await first.add(SaveNote(note: 1, text: "soup"), in: "notes/1")
@@ -37,7 +37,7 @@ import Testing
         #expect(third.entries == [])
     }
 
-    @Test func failedEntryIsSentAgainWithTheSameKeyAfterARestart() async throws {
+    @Test func failedEntryKeepsItsKeyAcrossRestarts() async throws {
         let isWell = Locked(false)
         let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.serviceUnavailable) }
         let first = try trial.open()
@@ -59,7 +59,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.key) == Array(repeating: id.uuidString, count: 3))
     }
 
-    @Test func entriesOfACategoryAreSentInTheirOrderOneAtATime() async throws {
+    @Test func entriesOfCategoryAreSentSerially() async throws {
         let gate = Gate()
         let trial = OutboxTrial { $0.text == "1" ? .text("saved").held(by: gate) : .text("saved") }
         let outbox = try trial.open()
@@ -74,7 +74,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.text) == ["1", "other", "2", "3"])
     }
 
-    @Test(arguments: [1, 3]) func categoriesAreSentSideBySideUpToTheBound(width: Int) async throws {
+    @Test(arguments: [1, 3]) func categoriesAreSentConcurrentlyUpToLimit(width: Int) async throws {
         let gate = Gate()
         let trial = OutboxTrial { _ in .text("saved").held(by: gate) }
         let outbox = try trial.open { ($0.maxConcurrentEntries, $0.isPaused) = (width, true) }
@@ -90,22 +90,22 @@ import Testing
         #expect(trial.arrivals.count == 5)
     }
 
-    @Test func failureHoldsBackItsCategoryAlone() async throws {
+    @Test func failureBlocksOnlyItsCategory() async throws {
         let trial = OutboxTrial { $0.text == "bad" ? .status(.serviceUnavailable) : .text("saved") }
         let outbox = try trial.open()
         try await outbox.add(SaveNote(note: 1, text: "bad"), in: "notes/1")
         try await outbox.add(SaveNote(note: 1, text: "later"), in: "notes/1")
         try await outbox.add(SaveNote(note: 2, text: "other"), in: "notes/2")
 
-        // An alarm may be there before that of the next attempt.
+        // Another timer may be due before that of the next attempt.
         while trial.arrivals.count < 5 { try await trial.pass(.seconds(8)) }
 
         #expect(trial.arrivals.elements.map(\.text).filter { $0 != "bad" } == ["other"])
-        // The other is removed once its response was handled.
+        // The other entry is removed once its response has been handled.
         try await eventually { outbox.entries.count == 2 }
     }
 
-    @Test func waitsGrow() async throws {
+    @Test func retryDelaysGrowExponentially() async throws {
         let trial = OutboxTrial { _ in .status(.serviceUnavailable) }
         let outbox = try trial.open()
         try await outbox.add(SaveNote(note: 1))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: [("120", 120.0), ("0", 1), ("Sun, 06 Nov 1994 08:59:37 GMT", 600), ("999999", 86_400)])
-    func retryAfterCountsIfItIsLonger(field: String, wait: Double) async throws {
+    func longerRetryAfterOverridesBackoff(field: String, wait: Double) async throws {
         let trial = OutboxTrial { _ in .status(.tooManyRequests, headers: [.retryAfter: field]) }
         let outbox = try trial.open()
         try await outbox.add(SaveNote(note: 1))
@@ -130,9 +130,9 @@ import Testing
         #expect(outbox.entries.first?.nextAttempt == trial.date.now + wait)
     }
 
-    /// The date of a device may be set back between two processes, and no wait becomes longer.
-    @Test(arguments: [("", 1.0), ("3600", 3600)]) func wrongDateDelaysNothing(field: String, wait: Double) async throws
-    {
+    /// The date of a device may be set back between two processes; this must not extend a delay.
+    @Test(arguments: [("", 1.0), ("3600", 3600)])
+    func dateSetBackBetweenRunsAddsNoDelay(field: String, wait: Double) async throws {
         let headers: HTTPHeaders = field.isEmpty ? [] : [.retryAfter: field]
         let trial = OutboxTrial { _ in .status(.serviceUnavailable, headers: headers) }
         trial.date.advance(by: 1_000_000_000)
@@ -150,8 +150,8 @@ import Testing
         await trial.arrivals.first(2)
     }
 
-    /// Each of the processes ends before the wait does.
-    @Test(arguments: ["", "3600"]) func shortProcessesDoNotRestartAWait(field: String) async throws {
+    /// Each process ends before the delay does.
+    @Test(arguments: ["", "3600"]) func shortLivedProcessesDoNotRestartDelay(field: String) async throws {
         let isWell = Locked(false)
         let headers: HTTPHeaders = field.isEmpty ? [] : [.retryAfter: field]
         let trial = OutboxTrial { _ in
@@ -180,15 +180,15 @@ import Testing
     }
 
     /// The date of a device may be changed while entries wait.
-    @Test(arguments: [-31_536_000.0, -30, 30, 31_536_000]) func changedDateDelaysNoEntry(by change: Double) async throws
-    {
+    @Test(arguments: [-31_536_000.0, -30, 30, 31_536_000])
+    func dateChangeDoesNotDelayEntries(by change: Double) async throws {
         let isWell = Locked(false)
         let trial = OutboxTrial { _ in isWell.withLock { $0 } ? .text("saved") : .status(.serviceUnavailable) }
         let outbox = try trial.open { $0.backoff = .constant(.seconds(1)).jitter(.none) }
         for note in 1...3 {
             try await outbox.add(SaveNote(note: note), in: "\(note)")
             try await eventually { outbox.entries.allSatisfy { $0.attempts == 1 } }
-            // They wait for different times.
+            // The entries wait for different times.
             trial.date.advance(by: 0.25)
             trial.clock.advance(by: .milliseconds(250))
         }
@@ -202,7 +202,7 @@ import Testing
         #expect(trial.arrivals.count == 6)
     }
 
-    @Test func retriesOfTheClientHaveTheSameKey() async throws {
+    @Test func clientRetriesKeepIdempotencyKey() async throws {
         let answers = Locked([StubResponse.status(.badGateway), .text("saved")])
         let trial = OutboxTrial { _ in answers.withLock { $0.removeFirst() } }
         trial.client.environment.retry = RetryPolicy(limit: 2, backoff: .none)
@@ -215,7 +215,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.key) == [id.uuidString, id.uuidString])
     }
 
-    @Test func nothingIsSentWithoutANetwork() async throws {
+    @Test func nothingIsSentWhileOffline() async throws {
         let trial = OutboxTrial()
         trial.connectivity.isConnected = false
         let outbox = try trial.open()
@@ -227,7 +227,7 @@ import Testing
         #expect(await outbox.waitUntilDrained())
     }
 
-    @Test func pausedOutboxSendsNothingNew() async throws {
+    @Test func pausedOutboxStartsNoNewEntries() async throws {
         let gate = Gate()
         let trial = OutboxTrial { _ in .text("saved").held(by: gate) }
         let outbox = try trial.open()
@@ -246,7 +246,7 @@ import Testing
         #expect(!outbox.isPaused && trial.arrivals.count == 2)
     }
 
-    @Test func responseIsHandledBeforeTheEntryIsRemoved() async throws {
+    @Test func responseIsHandledBeforeEntryIsRemoved() async throws {
         let trial = OutboxTrial { .text("saved \($0.text)") }
         let (gate, handled) = (Gate(), Recorder<String>())
         let outbox = try trial.open {
@@ -266,7 +266,7 @@ import Testing
         #expect(handled.elements == ["ada 7 saved soup", "ada 8 saved tea"])
     }
 
-    @Test func responseIsHandledAgainIfTheOutboxWasClosedMeanwhile() async throws {
+    @Test func unfinishedHandlerRunsAgainAfterReopening() async throws {
         let trial = OutboxTrial()
         let (gate, handled) = (Gate(), Recorder<UUID>())
         let handle: Outbox.Handler<SaveNote> = { sent in
@@ -285,7 +285,7 @@ import Testing
         #expect(handled.elements == [id, id] && trial.arrivals.elements.map(\.key) == [id.uuidString, id.uuidString])
     }
 
-    @Test func outboxThatIsDeallocatedGivesItsFolderBack() async throws {
+    @Test func deallocatedOutboxReleasesItsFolder() async throws {
         let trial = OutboxTrial { _ in .never }
         var outbox: Outbox? = try trial.open()
         try await outbox?.add(SaveNote(note: 1))

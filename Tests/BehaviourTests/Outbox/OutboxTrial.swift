@@ -15,7 +15,7 @@ struct SaveNote: RequestSpec, Codable {
     var request: Post<String> { Post("notes/\(note)", decoding: .text).body(.text(text)) }
 }
 
-/// A request whose body is a file: that of the request itself, or else one that is added with it.
+/// A request whose body is a file: its own, or otherwise the file that is added with it.
 struct UploadPhoto: RequestSpec, Codable {
     var name: String
     var file: URL?
@@ -26,7 +26,7 @@ struct UploadPhoto: RequestSpec, Codable {
     }
 }
 
-/// A write that refuses its receipt with an error that isn't a `RequestError`.
+/// A write that rejects its receipt with an error that isn't a `RequestError`.
 struct SaveWithReceipt: DataRequest, Codable {
     typealias Success = String
     typealias Failure = RequestError
@@ -42,7 +42,7 @@ struct SaveWithReceipt: DataRequest, Codable {
     func processData(_ data: Data) throws -> String { throw SampleError(name: "no receipt") }
 }
 
-/// The same, with an error type of its own.
+/// The same write with a custom error type.
 struct SaveWithOwnError: DataRequest, Codable {
     typealias Success = String
     typealias Failure = SampleError
@@ -59,7 +59,7 @@ struct SaveWithOwnError: DataRequest, Codable {
 
 /// A folder and a server for outboxes, one after the other as in successive processes.
 ///
-/// Time passes when the test says so.
+/// Time advances only when the test advances it.
 final class OutboxTrial: Sendable {
     /// A request that has arrived.
     struct Arrival: Sendable, Equatable {
@@ -107,13 +107,13 @@ final class OutboxTrial: Sendable {
         }
     }
 
-    /// The arrivals whose text, an account, isn't the account of their credentials.
+    /// The arrivals whose text names a different account than their credentials.
     var sentUnderAnotherAccount: [Arrival] { arrivals.elements.filter { $0.account != $0.text } }
 
     /// The journal of the folder.
     var journal: URL { folder.file("journal") }
 
-    /// Waits until something waits for a time, and lets that time pass.
+    /// Waits until something sleeps, and then advances the time.
     func pass(_ duration: Duration) async throws {
         try await clock.waitForSleepers()
         date.advance(by: duration / .seconds(1))

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsWebSockets
 
-/// Collects the texts of a feed.
+/// Collects the text messages of a feed.
 struct Feed: WebSocketRequest {
     typealias Success = [String]
     typealias Failure = RequestError

@@ -8,7 +8,7 @@ import RequestsTesting
 import RequestsWebSockets
 import Testing
 
-/// A peer without a network: a test decides when its bytes arrive, and when it takes those of the client.
+/// A peer without a network: the test decides when its bytes arrive, and when it reads the client's bytes.
 struct ManualPeer {
     let socket: WebSocket
     let transfer: ManualTransfer
@@ -28,7 +28,7 @@ struct ManualPeer {
         (self.client, self.socket) = (client, try await socket)
     }
 
-    /// The operation that runs as long as the socket is open.
+    /// The operation that runs while the socket is open.
     var operation: AnyRequestOperation {
         get throws { try #require(client.requestOperations.first) }
     }
@@ -40,7 +40,7 @@ struct ManualPeer {
         transfer.receive(.data(Data(bytes)))
     }
 
-    /// Takes the bytes of the client, as many as there are by default.
+    /// Takes the client's pending bytes, by default all of them.
     func take(atMost limit: Int = .max) -> Data {
         var (taken, buffer) = (Data(), Data(count: 4096))
         while taken.count < limit {
@@ -53,12 +53,12 @@ struct ManualPeer {
         return taken
     }
 
-    /// Takes what the client has sent, as a server understands it.
+    /// Takes the client's pending bytes, parsed as a server would.
     func takeEvents() -> [WebSocketMachine.Event] {
         var machine = WebSocketMachine(.server)
         return machine.receive(take())
     }
 
-    /// Calls a closure when the client has bytes again after all were taken.
+    /// Calls a closure when the client has new bytes after all previous ones were taken.
     func whenReadable(_ body: @escaping @Sendable () -> Void) { source.whenReadable(body) }
 }

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsWebSockets
 
-// The cases of texts, of closing and of sizes.
+// The test cases for text, closing and sizes.
 extension WebSocketCase {
     // MARK: 6
 

@@ -6,13 +6,13 @@ import Requests
 import RequestsWebSockets
 import Testing
 
-/// One case of a table: what a server sends, and what a client has to make of it.
+/// One case of a table: what a server sends, and how a client must react.
 ///
-/// The numbers and the contents are those of the Autobahn test suite, which is the common measure of implementations.
+/// The numbers and contents are those of the Autobahn test suite, the standard test of implementations.
 struct WebSocketCase: Sendable, CustomTestStringConvertible {
     /// The end of the case.
     enum End: Sendable, Hashable {
-        /// The server closes normally, and the client answers with the code.
+        /// The server closes normally, and the client replies with the code.
         case closed(UInt16)
         /// The server breaks the protocol, and the client closes with the code.
         case failed(UInt16)
@@ -22,10 +22,10 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
     let frames: [WebSocketFrame]
     /// The messages that arrive.
     let messages: [WebSocket.Message]
-    /// The contents of the pongs with which the client answers.
+    /// The payloads of the client's pongs.
     let pongs: [Data]
     let end: End
-    /// The size of the pieces in which the bytes arrive; `nil` for all at once.
+    /// The size of the chunks in which the bytes arrive; `nil` for a single chunk.
     let pieceSize: Int?
 
     var testDescription: String { number }
@@ -46,7 +46,7 @@ struct WebSocketCase: Sendable, CustomTestStringConvertible {
         self.init(number, frames, [], end, by: pieceSize)
     }
 
-    /// The bytes of the frames; a case that doesn't end by itself is ended by a normal close.
+    /// The bytes of the frames, followed by a normal close if the case doesn't end otherwise.
     var bytes: Data {
         var bytes: [UInt8] = []
         for frame in frames { frame.append(to: &bytes) }

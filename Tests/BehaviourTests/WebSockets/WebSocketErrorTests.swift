@@ -8,7 +8,7 @@ import RequestsTesting
 import RequestsWebSockets
 import Testing
 
-/// What the errors of a socket say: as much as those of `fetch`.
+/// Errors of a socket contain as much information as those of `fetch`.
 @Suite(.bounded) struct WebSocketErrorTests {
     private func expectFacts(_ error: RequestError?, _ code: RequestError.Code) {
         #expect(error?.code == code)
@@ -34,7 +34,7 @@ import Testing
         End(testDescription: "a cancel", code: .cancelled) { try $0.operation.cancel() },
     ]
 
-    @Test(arguments: ends) func errorOfASocketNamesItsRequest(_ end: End) async throws {
+    @Test(arguments: ends) func socketErrorNamesItsRequest(_ end: End) async throws {
         let peer = try await ManualPeer()
         let ping = Task { try await peer.socket.ping() }
         while peer.takeEvents().isEmpty { await Task.yield() }
@@ -47,7 +47,7 @@ import Testing
         peer.transfer.receive(.end(nil))
     }
 
-    @Test func messageToAClosedSocketNamesItsRequest() async throws {
+    @Test func sendErrorOfClosedSocketNamesRequest() async throws {
         let server = try MockServer { _ in .webSocket { $0.close() } }
         let socket = try await HTTPClient(baseURL: server.url).webSocket("feed")
         for try await _ in socket.messages {}
@@ -57,7 +57,7 @@ import Testing
         #expect(error?.code == .closed && error?.request?.url.path == "/feed" && error?.transfers.count == 1)
     }
 
-    @Test func cancelledWaitNamesTheRequest() async throws {
+    @Test func cancelledReceiveNamesItsRequest() async throws {
         let peer = try await ManualPeer()
         let reader = Task { try await peer.socket.next(1) }
         reader.cancel()

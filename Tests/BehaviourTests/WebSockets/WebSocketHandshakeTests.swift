@@ -20,8 +20,8 @@ import Testing
         try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)\(path)"))
     }
 
-    /// A mask must be unpredictable (RFC 6455, 10.3), and a caller's code mustn't run while a message is sent.
-    @Test func masksDoNotUseTheRandomSourceOfTheClient() async throws {
+    /// Masks must be unpredictable (RFC 6455, 10.3), and the caller's code must not run while a message is sent.
+    @Test func maskingDoesNotUseClientRandomSource() async throws {
         let numbers = Recorder<Void>()
         let client = HTTPClient(baseURL: server.url) {
             $0.random = RandomSource {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["ws", "http", "WS"])
-    func baseURLHasEitherScheme(_ scheme: String) async throws {
+    func baseURLAcceptsHTTPAndWSSchemes(_ scheme: String) async throws {
         let socket = try await HTTPClient(baseURL: address(scheme, "/v1")).webSocket("rooms/\(7)")
         await socket.close()
 
@@ -55,7 +55,7 @@ import Testing
         #expect(request.headers["Sec-WebSocket-Extensions"] == nil)
     }
 
-    @Test func baseURLAsTextHasTheSchemeOfWebSockets() async throws {
+    @Test func baseURLStringAcceptsWSScheme() async throws {
         let client = try HTTPClient(baseURL: "ws://127.0.0.1:\(server.port)")
 
         try await client.webSocket("").close()
@@ -63,7 +63,7 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func absoluteAddressOfTheSameOriginInherits() async throws {
+    @Test func absoluteURLOfSameOriginInheritsHeaders() async throws {
         let client = HTTPClient(baseURL: try address("http")) { $0.headers[.authorization] = "Bearer t" }
 
         try await client.webSocket(HTTPRequest(url: try address("ws", "/x"))).close()
@@ -71,7 +71,7 @@ import Testing
         #expect(server.requests.first?.headers[.authorization] == "Bearer t")
     }
 
-    @Test func keysDiffer() async throws {
+    @Test func handshakeKeysAreUnique() async throws {
         let client = HTTPClient(baseURL: server.url)
         for _ in 0..<3 { try await client.webSocket("").close() }
 
@@ -79,7 +79,7 @@ import Testing
         #expect(server.connectionCount == 3)
     }
 
-    @Test func protocolIsNegotiated() async throws {
+    @Test func subprotocolIsNegotiated() async throws {
         server.route(.get, "/chat", .webSocket(protocol: "chat.v1") { try $0.echo() })
 
         let socket = try await HTTPClient(baseURL: server.url).webSocket("chat", protocols: ["chat.v2", "chat.v1"])
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["a b", "", "a\r\nX: y"])
-    func invalidProtocolIsNotSent(_ name: String) async throws {
+    func invalidSubprotocolIsRejected(_ name: String) async throws {
         let error = await #expect(throws: RequestError.self) {
             try await HTTPClient(baseURL: server.url).webSocket("", protocols: [name])
         }
@@ -99,7 +99,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func methodAndContentAreRefused() async throws {
+    @Test func nonGETMethodsAndBodiesAreRejected() async throws {
         let client = HTTPClient(baseURL: server.url)
         for request in [HTTPRequest(method: .post, "x"), HTTPRequest("x", body: .text("y"))] {
             let error = await #expect(throws: RequestError.self) { try await client.webSocket(request) }
@@ -108,7 +108,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func addressOfAPageIsRefusedWithTheNeededStatus() async throws {
+    @Test func errorForOrdinaryPageNamesRequiredStatus() async throws {
         let pages = try MockServer { _ in .text("hello") }
 
         let error = await #expect(throws: RequestError.self) { try await HTTPClient(baseURL: pages.url).webSocket("") }
@@ -120,7 +120,7 @@ import Testing
         )
     }
 
-    @Test func refusalIsAnErrorWithTheResponse() async throws {
+    @Test func rejectionErrorContainsResponse() async throws {
         server.route(.get, "/closed", .text("no room", status: .forbidden).header("X-Why", "full"))
 
         let error = await #expect(throws: RequestError.self) {
@@ -136,7 +136,7 @@ import Testing
     @Test(arguments: [
         StubResponse.text("a page"), .status(.noContent), .status(.ok).truncated(after: 0), .text("a page").closing,
     ])
-    func ordinaryAnswerOpensNoSocket(_ answer: StubResponse) async throws {
+    func successStatusOtherThan101Fails(_ answer: StubResponse) async throws {
         server.route(.get, "/page", answer)
         let client = HTTPClient(baseURL: server.url)
 
@@ -152,7 +152,7 @@ import Testing
         "HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
         "HTTP/1.1 101 S\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", "HTTP/1.1 101 S\r\n\r\n\u{81}\u{1}x",
     ])
-    func invalidAnswerIsAnError(_ answer: String) async throws {
+    func invalidUpgradeResponseFails(_ answer: String) async throws {
         server.route(.get, "/bad", .raw(answer, keepsAlive: true))
         let client = HTTPClient(baseURL: server.url)
 
@@ -163,9 +163,9 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    /// RFC 6455, 4.1: the version must be 1.1 at least.
-    @Test(arguments: ["1.0", "1.1"]) func versionOfHTTPDecides(_ version: String) async throws {
-        // The answer to a key of zeros.
+    /// RFC 6455, 4.1: the version must be at least 1.1.
+    @Test(arguments: ["1.0", "1.1"]) func handshakeRequiresHTTP11(_ version: String) async throws {
+        // The accept value for a key of zeros.
         let accept = "ICX+Yqv66kxgM0FcWaLWlFLwTAI="
         let fields = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \(accept)\r\n\r\n"
         server.route(.get, "/old", .raw("HTTP/\(version) 101 S\r\n\(fields)", keepsAlive: true))
@@ -180,7 +180,7 @@ import Testing
         "Sec-WebSocket-Extensions: permessage-deflate", "Sec-WebSocket-Extensions: \", permessage-deflate",
         "Sec-WebSocket-Protocol: other",
     ])
-    func answerWithMoreThanWasOfferedIsAnError(_ field: String) async throws {
+    func unofferedExtensionOrProtocolFails(_ field: String) async throws {
         let parts = field.split(separator: ":").map { $0.trimmingCharacters(in: .whitespaces) }
         let answer = StubResponse.webSocket { try $0.echo() }.header(HTTPField.Name(parts[0]), parts[1])
         server.route(.get, "/more", answer)
@@ -193,7 +193,7 @@ import Testing
         #expect(error?.reason?.isEmpty == false)
     }
 
-    @Test func transportWithoutUpgradesIsUnsupported() async throws {
+    @Test func transportWithoutUpgradesFails() async throws {
         let client = HTTPClient(baseURL: server.url)
         let stubbed = InMemoryTransport { _ in .status(.switchingProtocols) }
         #if os(Linux)
@@ -211,7 +211,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func credentialIsRefreshed() async throws {
+    @Test func handshakeRefreshesCredential() async throws {
         server.route(.get, "/private") { request in
             request.headers[.authorization] == "Bearer new"
                 ? .webSocket { try $0.echo() } : .status(.unauthorized).header(.wwwAuthenticate, "Bearer")
@@ -239,7 +239,7 @@ import Testing
         #expect(server.requests.map { $0.headers[.cookie] } == [nil, "a=1", "a=1; b=2"])
     }
 
-    @Test func redirectIsFollowedAsThePolicyAllows() async throws {
+    @Test func handshakeFollowsRedirectPolicy() async throws {
         server.route(.get, "/old", .redirect(to: "/new", status: .temporaryRedirect))
         server.route(.get, "/new", .webSocket { try $0.echo() })
         let client = HTTPClient(baseURL: server.url)
@@ -252,7 +252,7 @@ import Testing
         #expect(error?.response?.status == .temporaryRedirect)
     }
 
-    @Test(arguments: ["ws", "WS", "http"]) func redirectToASocketIsFollowed(_ scheme: String) async throws {
+    @Test(arguments: ["ws", "WS", "http"]) func redirectToWebSocketURLIsFollowed(_ scheme: String) async throws {
         server.route(
             .get,
             "/old",
@@ -265,7 +265,7 @@ import Testing
 
         #expect(server.requests.map(\.path) == ["/old", "/new"])
         guard scheme != "http" else { return }
-        // For any other request, the address of a socket is no web address.
+        // For any other request, the URL of a socket isn't a valid redirect target.
         let error = await #expect(throws: RequestError.self) { try await client.send(HTTPRequest("old")) }
         #expect(error?.code == .badRedirect)
     }
@@ -276,7 +276,7 @@ import Testing
         ("http", "ws", "http://api.example/ws"), ("http", "wss", "http://api.example/wss"), ("http", "ws:///", nil),
         ("https", "ws://api.example/new", nil), ("https", "http://api.example/new", nil),
     ])
-    func redirectNeverLeadsFromWSSToWS(_ scheme: String, _ location: String, _ next: String?) async throws {
+    func redirectFromWSSToWSIsRejected(_ scheme: String, _ location: String, _ next: String?) async throws {
         let transport = ManualTransport([.upgrades, .concurrentDelivery])
         let client = HTTPClient(baseURL: URL(string: "\(scheme)://api.example"), transport: transport)
         let socket = Task { try await client.webSocket("old") }
@@ -297,8 +297,8 @@ import Testing
         }
     }
 
-    /// A 101 has no content.
-    @Test func validatorOfContentAcceptsAHandshake() async throws {
+    /// A 101 response has no content.
+    @Test func contentValidatorAcceptsHandshake() async throws {
         let client = HTTPClient(baseURL: server.url) { $0.validators = [.content] }
 
         let socket = try await client.webSocket("")
@@ -306,9 +306,9 @@ import Testing
         await socket.close()
     }
 
-    /// Whatever the answer, the transfer of the handshake is released at its end.
+    /// The transfer of the handshake is released at its end, whatever the response.
     @Test(arguments: ["/open", "/closed", "/bad", "/nowhere"])
-    func nothingOfTheHandshakeIsLeft(_ path: String) async throws {
+    func handshakeTransferIsReleased(_ path: String) async throws {
         let census = Census()
         server.route(.get, "/open", .webSocket { try $0.echo() })
         server.route(.get, "/closed", .status(.forbidden))
@@ -324,7 +324,7 @@ import Testing
         await census.extinction()
     }
 
-    @Test func interceptorChangesTheHandshakeAndSeesItsAnswer() async throws {
+    @Test func interceptorModifiesHandshakeAndSeesResponse() async throws {
         let statuses = Recorder<HTTPStatus>()
         let client = HTTPClient(baseURL: server.url) {
             $0.interceptors = [
@@ -339,14 +339,14 @@ import Testing
 
         let socket = try await client.webSocket("")
 
-        // The response has passed the interceptor, though the socket is still open.
+        // The interceptor has seen the response although the socket is still open.
         #expect(statuses.elements == [.switchingProtocols])
         #expect(server.requests.first?.headers["X-Signed"] == "yes")
         await socket.close()
     }
 
-    @Test func proxyMakesATunnel() async throws {
-        // The answer to CONNECT leaves the connection open, on which the handshake follows.
+    @Test func proxyTunnelsHandshake() async throws {
+        // The response to CONNECT keeps the connection open for the handshake.
         let proxy = try MockServer { request in
             request.method == .connect
                 ? .raw("HTTP/1.1 200 OK\r\n\r\n", keepsAlive: true) : .webSocket { try $0.echo() }
@@ -368,7 +368,7 @@ import Testing
     }
 }
 
-/// A transport whose receivers are counted as long as they are retained.
+/// A transport that counts its retained receivers.
 private final class CountedTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let census: Census

@@ -8,7 +8,7 @@ import RequestsTesting
 import RequestsWebSockets
 import Testing
 
-/// Peers that violate the protocol, or stall: each leads to one typed end, and takes little memory.
+/// Peers that violate the protocol or stall. Each causes one typed error, and uses little memory.
 @Suite(.bounded) struct WebSocketHostilityTests {
     private let server: MockServer
     private let closed = Recorder<WebSocket.CloseCode?>()
@@ -17,7 +17,7 @@ import Testing
         server = try MockServer()
     }
 
-    /// Opens a socket whose peer runs a script, and then reads until the client closes.
+    /// Opens a socket whose peer runs a script, and then waits until the client closes.
     private func socket(
         _ configure: (inout RequestEnvironment) -> Void = { _ in },
         _ script: @escaping @Sendable (MockWebSocket) throws -> Void
@@ -52,7 +52,7 @@ import Testing
         ("a close frame with half a code", [0x88, 1, 3], 1002), ("HTTP", Array("HTTP/1.1 200 OK\r\n\r\n".utf8), 1002),
     ]
 
-    @Test(arguments: violations) func violationEndsTheSocketWithItsCode(
+    @Test(arguments: violations) func protocolViolationClosesWithItsCode(
         _ violation: (name: String, bytes: [UInt8], code: UInt16)
     ) async throws {
         let socket = try await socket { try $0.send(bytes: Data(violation.bytes)) }
@@ -66,7 +66,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func violationBehindTheHeadOfTheHandshakeIsFound() async throws {
+    @Test func violationAfterHandshakeHeadIsDetected() async throws {
         let bytes = Data([0x83, 0])
         server.route(.get, "/", .webSocket { try $0.send(bytes: bytes) })
 
@@ -75,7 +75,7 @@ import Testing
         #expect(await endOfMessages(socket)?.code == .badResponse)
     }
 
-    @Test func largeMessageIsRefused() async throws {
+    @Test func oversizedMessageIsRejected() async throws {
         struct Small: WebSocketRequest {
             typealias Success = Void
             let url: URL
@@ -106,7 +106,7 @@ import Testing
         #expect(await closed.first(1) == [.messageTooBig])
     }
 
-    @Test func connectionThatEndsWithoutAHandshakeIsLost() async throws {
+    @Test func missingClosingHandshakeIsConnectionLoss() async throws {
         let socket = try await socket { socket in
             try socket.send("last")
             socket.disconnect()
@@ -119,7 +119,7 @@ import Testing
         #expect(error?.code == .connectionLost)
     }
 
-    @Test(arguments: 0..<12) func connectionThatEndsInsideAFrameIsLost(_ count: Int) async throws {
+    @Test(arguments: 0..<12) func truncatedFrameIsConnectionLoss(_ count: Int) async throws {
         let frame = Data([0x81, 126, 0, 200]) + Data(repeating: 65, count: 200)
         let socket = try await socket { socket in
             try socket.send(bytes: frame.prefix(count))
@@ -129,7 +129,7 @@ import Testing
         #expect(await endOfMessages(socket)?.code == .connectionLost)
     }
 
-    @Test func tenThousandFragmentsAreOneMessage() async throws {
+    @Test func manyFragmentsFormOneMessage() async throws {
         let socket = try await socket { socket in
             var bytes: [UInt8] = []
             for number in 0..<10_000 {
@@ -143,7 +143,7 @@ import Testing
         await socket.close()
     }
 
-    @Test func floodOfPingsLeavesTheSocketUsable() async throws {
+    @Test func socketSurvivesPingFlood() async throws {
         let pongs = Recorder<Int>()
         let socket = try await socket { socket in
             var bytes: [UInt8] = []
@@ -162,7 +162,7 @@ import Testing
 
     // MARK: Back-pressure
 
-    @Test func peerThatNeverReadsMakesTheSenderWait() async throws {
+    @Test func stalledPeerSuspendsSender() async throws {
         let gate = Gate()
         let (received, total) = (Recorder<Int>(), Scale.pick(32, whole: 64))
         let socket = try await socket { socket in
@@ -181,7 +181,7 @@ import Testing
         }
         await sent.first(1)
         try await quiet { sent.count }
-        // The buffers of the system hold a few MiB.
+        // The system's buffers hold a few MiB.
         #expect(sent.count < total * 3 / 4)
         gate.open()
         try await sending.value
@@ -190,7 +190,7 @@ import Testing
         await socket.close()
     }
 
-    @Test func peerThatReadsSlowlyIsNotGivenUp() async throws {
+    @Test func slowPeerDoesNotTimeOut() async throws {
         let (clock, gates, count) = (ManualClock(), (0..<8).map { _ in Gate() }, Scale.pick(3, whole: 8))
         let socket = try await socket {
             ($0.clock, $0.timeout) = (clock, .seconds(30))
@@ -220,7 +220,7 @@ import Testing
         await socket.close()
     }
 
-    @Test func senderThatIsCancelledSendsNothing() async throws {
+    @Test func cancelledSendTransmitsNothing() async throws {
         let gate = Gate()
         let sizes = Recorder<[Int]>()
         let socket = try await socket { socket in
@@ -230,7 +230,7 @@ import Testing
             sizes.record(seen)
         }
 
-        // The first one fills all buffers, and is accepted at once.
+        // The first message fills all buffers, and is accepted immediately.
         let size = Scale.pick(16, whole: 32) << 20
         try await socket.send(Data(count: size))
         let waiting = Task { try await socket.send(Data(count: 7)) }
@@ -244,7 +244,7 @@ import Testing
         await socket.close()
     }
 
-    @Test func slowReaderMakesThePeerWait() async throws {
+    @Test func slowReaderAppliesBackpressure() async throws {
         let sent = Recorder<Int>()
         let socket = try await socket { socket in
             for number in 0..<64 {
@@ -260,7 +260,7 @@ import Testing
         await socket.close()
     }
 
-    @Test(arguments: [true, false]) func slowReaderGetsAllThatCameBeforeTheEnd(isClosed: Bool) async throws {
+    @Test(arguments: [true, false]) func slowReaderReceivesAllMessagesBeforeEnd(isClosed: Bool) async throws {
         let (count, sent) = (48, Recorder<Int>())
         let socket = try await socket { socket in
             for number in 0..<count {
@@ -277,7 +277,7 @@ import Testing
         #expect(socket.closeCode == (isClosed ? .goingAway : .abnormalClosure))
     }
 
-    @Test func emptyMessagesThatAreNotReadMakeThePeerWaitToo() async throws {
+    @Test func floodOfEmptyMessagesIsDelivered() async throws {
         let count = Scale.pick(100_000, whole: 400_000)
         let sent = Gate()
         let socket = try await socket { socket in
@@ -289,7 +289,7 @@ import Testing
         await socket.close()
     }
 
-    /// Waits until a count stays the same for a while.
+    /// Waits until a count hasn't changed for a while.
     private func quiet(_ count: () -> Int) async throws {
         var (last, rounds) = (-1, 0)
         while rounds < 10 {

@@ -7,17 +7,17 @@ import RequestsTestSupport
 import RequestsWebSockets
 import Testing
 
-/// The protocol as a table, without a network.
+/// Tests of the protocol with a table of cases, without a network.
 @Suite(.bounded) struct WebSocketMachineTests {
-    @Test func tableHasTheCasesOfTheSuite() {
+    @Test func caseTableIsCompleteAndUnique() {
         #expect(WebSocketCase.all.count > 250)
         #expect(Set(WebSocketCase.all.map(\.number)).count == WebSocketCase.all.count)
     }
 
-    @Test(arguments: WebSocketCase.all) func clientDoesWhatTheCaseAsks(_ each: WebSocketCase) throws {
+    @Test(arguments: WebSocketCase.all) func clientPassesConformanceCase(_ each: WebSocketCase) throws {
         let bytes = each.bytes
         try check(each, bytes, by: each.pieceSize ?? bytes.count)
-        // A network delivers pieces of any size.
+        // A network delivers chunks of any size.
         if bytes.count < 4096 { try check(each, bytes, by: 1) }
     }
 
@@ -27,7 +27,7 @@ import Testing
         var sent: [WebSocketMachine.Event] = []
         var server = WebSocketMachine(.server)
         for start in stride(from: 0, to: bytes.count, by: size) {
-            // A slice, whose indices don't begin at 0.
+            // The indices of a slice don't begin at 0.
             events += machine.receive(bytes[start..<min(start + size, bytes.count)])
             sent += server.receive(machine.takeAll())
         }
@@ -44,7 +44,7 @@ import Testing
         #expect(machine.isOver)
         #expect(machine.receive(Data([0x81, 0])) == [])
 
-        // A server receives the answers, and checks that they are valid frames of a client.
+        // The server has parsed the client's frames, which checks that they are valid.
         let pongs = sent.compactMap { if case .pong(let payload) = $0 { payload } else { nil } }
         #expect(pongs == each.pongs)
         guard case .closed(let code, _)? = sent.last else {
@@ -56,11 +56,11 @@ import Testing
         }
     }
 
-    /// The example of RFC 6455, 1.3, and one that takes two blocks of the digest.
+    /// The example of RFC 6455, 1.3, and an empty key.
     @Test(arguments: [
         ("dGhlIHNhbXBsZSBub25jZQ==", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), ("", "Kfh9QIsMVZcl6xEPYxPHzW8SZ8w="),
     ])
-    func acceptIsTheOneOfTheKey(_ key: String, _ accept: String) {
+    func computesAcceptForKey(_ key: String, _ accept: String) {
         #expect(WebSocketHandshake.accept(for: key) == accept)
     }
 
@@ -75,7 +75,7 @@ import Testing
             ([0x02, 1, 0, 0x80, 126, 0x04, 0x00], 1009),
         ] as [([UInt8], UInt16)]
     )
-    func headIsRefused(_ bytes: [UInt8], _ code: UInt16) {
+    func invalidFrameHeaderIsRejected(_ bytes: [UInt8], _ code: UInt16) {
         var machine = WebSocketMachine(.client, maximumMessageSize: 1024)
 
         let events = machine.receive(Data(bytes))
@@ -87,7 +87,7 @@ import Testing
         #expect(seen.rawValue == code)
     }
 
-    @Test func messageOfTheMaximumSizeIsAccepted() {
+    @Test func maximumSizeMessageIsAccepted() {
         var machine = WebSocketMachine(.client, maximumMessageSize: 1024)
         var bytes: [UInt8] = []
         WebSocketFrame.binary(Data(count: 1024)).append(to: &bytes)
@@ -95,7 +95,7 @@ import Testing
         #expect(machine.receive(Data(bytes)) == [.message(.data(Data(count: 1024)))])
     }
 
-    @Test func frameOfAClientThatIsNotMaskedIsRefused() {
+    @Test func unmaskedClientFrameIsRejected() {
         var machine = WebSocketMachine(.server)
 
         guard case .failed(let code, _)? = machine.receive(Data([0x81, 0])).last else {
@@ -107,7 +107,7 @@ import Testing
 
     // MARK: Sending
 
-    @Test(arguments: 0..<40) func maskedMessagesArriveAsTheyWere(_ seed: Int) {
+    @Test(arguments: 0..<40) func unmasksMaskedMessages(_ seed: Int) {
         var (random, client, server) = (Fuzz(seed: UInt64(seed)), WebSocketMachine(.client), WebSocketMachine(.server))
         var messages: [WebSocket.Message] = []
         for _ in 0..<20 {
@@ -127,21 +127,21 @@ import Testing
         #expect(events == messages.map { .message($0) })
     }
 
-    @Test func nothingFollowsTheCloseFrame() {
+    @Test func nothingIsSentAfterCloseFrame() {
         var machine = WebSocketMachine(.server)
         machine.close(.normalClosure)
         let close = machine.takeAll()
         machine.send(.text("late"))
         machine.ping(Data())
         machine.close(.goingAway)
-        // The frame of a client is masked: with zeros, here.
+        // A client's frames are masked; here, the mask is zero.
         _ = machine.receive(Data([0x89, 0x80, 0, 0, 0, 0]))
 
         #expect(close == Data([0x88, 2, 3, 232]))
         #expect(machine.takeAll() == Data())
     }
 
-    @Test func pongOfAFloodIsNotBehindTheCloseFrame() {
+    @Test func closeFrameIsLastAfterPingFlood() {
         var machine = WebSocketMachine(.server)
         for _ in 0..<40 { _ = machine.receive(Data([0x89, 0x80, 0, 0, 0, 0])) }
         machine.close(.normalClosure)
@@ -149,8 +149,8 @@ import Testing
         #expect(machine.takeAll().suffix(4) == Data([0x88, 2, 3, 232]))
     }
 
-    /// A peer that sends pings and doesn't read needs no memory here.
-    @Test func floodOfPingsIsAnsweredByTheFirstOnesAndTheLast() {
+    /// A peer that sends pings without reading must not make the client's memory grow.
+    @Test func sendsFirstAndLastPongsOfPingFlood() {
         var (machine, server) = (WebSocketMachine(.client), WebSocketMachine(.server))
         for number in 0..<10_000 {
             var bytes: [UInt8] = []

@@ -32,13 +32,13 @@ import Testing
         server.route(.get, "/text", .text("text"))
     }
 
-    @Test func requestMakesItsValueFromTheMessages() async throws {
+    @Test func requestBuildsValueFromMessages() async throws {
         #expect(try await client.fetch(Feed()) == ["a", "b"])
         try await eventually { client.operations.isEmpty }
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func othersDependOnTheEndOfTheSocket() async throws {
+    @Test func dependentOperationWaitsForSocketToEnd() async throws {
         let texts = Recorder<[String]>()
         let feed = client.addRequest(Feed())
         let after = BlockOperation { if case .success(let value)? = feed.result { texts.record(value) } }
@@ -48,14 +48,14 @@ import Testing
         #expect(await texts.first(1) == [["a", "b"]])
     }
 
-    @Test func valueClosesTheSocketNormally() async throws {
+    @Test func returningValueClosesSocketNormally() async throws {
         let value = try await client.fetch(Feed(path: "silent") { _ in ["made"] })
 
         #expect(value == ["made"])
         #expect(await closed.first(1) == [.normalClosure])
     }
 
-    @Test func errorOfTheRequestClosesTheSocket() async throws {
+    @Test func thrownErrorClosesSocketAsGoingAway() async throws {
         struct Own: Error {}
 
         let error = await #expect(throws: RequestError.self) {
@@ -67,7 +67,7 @@ import Testing
         #expect(await closed.first(1) == [.goingAway])
     }
 
-    @Test func cancelClosesAsGoingAwayAndCancelsTheTask() async throws {
+    @Test func cancellationClosesSocketAndCancelsTask() async throws {
         let (isOpen, ends) = (Gate(), Recorder<String>())
         let operation = client.addRequest(
             Feed(path: "silent") { socket in
@@ -89,8 +89,8 @@ import Testing
         #expect(closed.count == 1)
     }
 
-    /// A stubborn peer delays the end of the operation by a second at most.
-    @Test func cancelledOperationFinishesAfterItsConnection() async throws {
+    /// An unresponsive peer delays the end of the operation by at most one second.
+    @Test func cancelledOperationFinishesAfterConnection() async throws {
         let (clock, isOpen) = (ManualClock(), Gate())
         server.route(.get, "/deaf", .webSocket { $0.ignore() })
         let client = client.inheriting { $0.clock = clock }
@@ -115,7 +115,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func peerThatNeverClosesIsDisconnected() async throws {
+    @Test func unresponsivePeerIsDisconnected() async throws {
         let clock = ManualClock()
         server.route(.get, "/deaf", .webSocket { $0.ignore() })
         let socket = try await client.inheriting { $0.clock = clock }.webSocket("deaf")
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func socketStandsOutsideOfTheBoundOfAClient() async throws {
+    @Test func socketIgnoresClientConcurrencyLimits() async throws {
         let narrow = HTTPClient(baseURL: server.url, maxConcurrentRequests: 1) {
             $0.hostLimiter = HostLimiter(limit: 1)
         }
@@ -145,7 +145,7 @@ import Testing
         for socket in sockets { await socket.close() }
     }
 
-    @Test func socketHoldsItsPlaceInAPlainQueue() async throws {
+    @Test func socketOccupiesSlotOfOperationQueue() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let ends = Recorder<String>()
@@ -158,7 +158,7 @@ import Testing
         #expect(await ends.first(1) == ["other"])
     }
 
-    @Test func suspendedClientOpensNoSocket() async throws {
+    @Test func suspendedClientDefersSocket() async throws {
         client.isSuspended = true
         let operation = client.addRequest(Feed())
         #expect(client.operations.contains(operation))
@@ -168,7 +168,7 @@ import Testing
         #expect(try await operation.value() == ["a", "b"])
     }
 
-    @Test func cancellingAllRequestsCancelsSockets() async throws {
+    @Test func cancelAllRequestsCancelsSockets() async throws {
         let isOpen = Gate()
         let operation = client.addRequest(
             Feed(path: "silent") { socket in
@@ -185,7 +185,7 @@ import Testing
 
     // MARK: The pipeline
 
-    @Test func refusedHandshakeIsRetried() async throws {
+    @Test func failedHandshakeIsRetried() async throws {
         server.route(.get, "/busy", .status(.serviceUnavailable), .webSocket { try $0.send("open") })
         let client = client.inheriting { $0.retry = RetryPolicy(limit: 2, backoff: .none) }
 
@@ -193,7 +193,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test func openSocketIsNotRetried() async throws {
+    @Test func lostSocketIsNotRetried() async throws {
         server.route(.get, "/lost", .webSocket { $0.reset() })
         let client = client.inheriting { $0.retry = RetryPolicy(limit: 2, backoff: .none) }
 
@@ -203,7 +203,7 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func metricsAndMonitorsSeeTheHandshakeAtOnce() async throws {
+    @Test func handshakeMetricsAreAvailableWhileOpen() async throws {
         let monitor = RecordingMonitor()
         let client = client.inheriting { $0.monitors = [monitor] }
         let isOpen = Gate()
@@ -227,7 +227,7 @@ import Testing
         #expect("\(monitor.timeline)".contains("101"))
     }
 
-    @Test func cURLOfTheHandshakeNamesItsFields() async throws {
+    @Test func cURLCommandIncludesHandshakeFields() async throws {
         let client = client.inheriting { $0.validators = [] }
         let commands = Recorder<String?>()
         let probed = client.inheriting {
@@ -244,7 +244,7 @@ import Testing
         #expect(command.contains("Sec-WebSocket-Protocol: chat"))
     }
 
-    @Test func socketThatIsLostWhenAPauseEndsIsOver() async throws {
+    @Test func connectionLostOnResumeEndsSocket() async throws {
         let client = HTTPClient(baseURL: URL(string: "ws://feed.example"), transport: LosingTransport())
         let operation = client.makeOperation(for: Feed())
 
@@ -257,7 +257,7 @@ import Testing
     }
 }
 
-/// A transport that accepts a socket while it is paused, and loses it as soon as it is resumed.
+/// A transport that accepts a socket when it is paused, and loses it when it is resumed.
 private final class LosingTransport: HTTPTransport {
     let capabilities: TransportCapabilities = [.concurrentDelivery, .pausing, .upgrades]
 

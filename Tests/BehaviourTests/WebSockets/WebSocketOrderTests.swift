@@ -8,13 +8,13 @@ import RequestsTesting
 import RequestsWebSockets
 import Testing
 
-/// What a socket does when something happens at one certain moment.
+/// The behaviour of a socket when events occur in an unusual order.
 @Suite(.bounded) struct WebSocketOrderTests {
     private static let emptyMessages: [UInt8] = (0..<10_000).map { $0.isMultiple(of: 2) ? 0x82 : 0 }
 
     // MARK: Wake-ups
 
-    @Test func bytesThatComeWhileTheTransportLooksAreReported() {
+    @Test func wakeDuringTakeIsNotLost() {
         let (box, count) = (Locked<TransportRequest.UpgradeSource?>(nil), Locked(0))
         let source = TransportRequest.UpgradeSource { _ in
             box.withLock { $0 }?.wake()
@@ -28,10 +28,10 @@ import Testing
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test func pingThatComesWithAnAwaitedMessageIsAnswered() async throws {
+    @Test func pingAfterAwaitedMessageGetsPong() async throws {
         let (peer, wakes) = (try await ManualPeer(), Recorder<Void>())
         let reading = Task { try await peer.socket.next(1) }
-        // The task is waiting once its message is returned at once.
+        // Give the task time to begin waiting, so that its message is delivered directly.
         for _ in 0..<100 { await Task.yield() }
         peer.whenReadable { wakes.record(()) }
         #expect(peer.take() == Data())
@@ -45,7 +45,7 @@ import Testing
 
     // MARK: Back-pressure
 
-    @Test func emptyMessagesThatAreNotReadPauseThePeer() async throws {
+    @Test func unreadEmptyMessagesPauseTransfer() async throws {
         let peer = try await ManualPeer()
 
         peer.transfer.receive(.data(Data(Self.emptyMessages)))
@@ -55,7 +55,7 @@ import Testing
         #expect(!peer.transfer.isPaused)
     }
 
-    @Test func closeOfAFullSocketLetsThePeerAnswer() async throws {
+    @Test func closingFullSocketResumesTransfer() async throws {
         let peer = try await ManualPeer()
         peer.transfer.receive(.data(Data(Self.emptyMessages)))
         #expect(peer.transfer.isPaused)
@@ -69,7 +69,7 @@ import Testing
         #expect(peer.socket.closeCode == .normalClosure)
     }
 
-    @Test func peerThatIsMadeToWaitIsNotGivenUp() async throws {
+    @Test func pausedPeerDoesNotTimeOut() async throws {
         let clock = ManualClock()
         let peer = try await ManualPeer { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
         peer.transfer.receive(.data(Data(Self.emptyMessages)))
@@ -85,12 +85,12 @@ import Testing
         peer.transfer.receive(.end(nil))
     }
 
-    @Test func sendersKeepTheirOrderThoughThereIsRoomForALaterOne() async throws {
+    @Test func sendersKeepOrderWhenBufferHasRoom() async throws {
         let peer = try await ManualPeer()
         try await peer.socket.send(Data(count: 300_000))
         let second = Task { try await peer.socket.send("second") }
         for _ in 0..<100 { await Task.yield() }
-        // Less than the maximum waits now, and more than the half of it.
+        // The buffer now holds less than its maximum, but more than half of that.
         var machine = WebSocketMachine(.server)
         var events = machine.receive(peer.take(atMost: 100_000))
         let third = Task { try await peer.socket.send("third") }
@@ -109,7 +109,7 @@ import Testing
 
     // MARK: Ends
 
-    @Test func waitingSenderAndPingFailWhenThePeerCloses() async throws {
+    @Test func pendingSendAndPingFailWhenPeerCloses() async throws {
         let peer = try await ManualPeer()
         try await peer.socket.send(Data(count: 300_000))
         let waits = [
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func answerToTheLastOfTwoPingsIsEnough() async throws {
+    @Test func lastPongCompletesEarlierPings() async throws {
         let peer = try await ManualPeer()
         let pings = (0..<2).map { _ in Task { try await peer.socket.ping() } }
         var machine = WebSocketMachine(.server)
@@ -142,7 +142,7 @@ import Testing
         peer.transfer.receive(.end(nil))
     }
 
-    @Test func cancelLeavesNoMessages() async throws {
+    @Test func cancellationDiscardsUnreadMessages() async throws {
         let peer = try await ManualPeer()
         peer.send(.text("unread"))
 
@@ -153,8 +153,8 @@ import Testing
         peer.transfer.receive(.end(nil))
     }
 
-    /// One that is cancelled has a second.
-    @Test(arguments: [true, false]) func peerThatNeverClosesIsDisconnectedInTime(isCancelled: Bool) async throws {
+    /// If the operation is cancelled, the peer has only one second.
+    @Test(arguments: [true, false]) func unresponsivePeerIsDisconnectedInTime(isCancelled: Bool) async throws {
         let clock = ManualClock()
         let peer = try await ManualPeer { $0.clock = clock }
 
@@ -170,7 +170,7 @@ import Testing
     }
 
     /// A timer may fire before the socket has stored it.
-    @Test func timeoutIsNoticedHoweverShortItIs() async throws {
+    @Test func nanosecondTimeoutIsDetected() async throws {
         for _ in 0..<Scale.pick(200, whole: 2000) {
             let peer = try await ManualPeer { $0.timeout = .nanoseconds(1) }
             let error = await #expect(throws: RequestError.self) { try await peer.socket.next(1) }

@@ -9,8 +9,8 @@ import RequestsWebSockets
 import Testing
 
 @Suite(.bounded) struct WebSocketRaceTests {
-    /// Whichever side is first, there is one end, and nothing hangs.
-    @Test func cancelAndCloseRace() async throws {
+    /// Whichever side is first, the socket ends once, and nothing hangs.
+    @Test func cancellationRacesClose() async throws {
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
         let client = HTTPClient(baseURL: server.url)
         for round in 0..<Scale.races {
@@ -35,7 +35,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func cancelAndHandshakeRace() async throws {
+    @Test func cancellationRacesHandshake() async throws {
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
         let client = HTTPClient(baseURL: server.url)
         for round in 0..<Scale.races {
@@ -48,7 +48,7 @@ import Testing
         try await eventually { server.openConnections == 0 }
     }
 
-    @Test func manySendersKeepTheirMessagesWhole() async throws {
+    @Test func concurrentSendersDoNotInterleaveMessages() async throws {
         let (senders, count) = (8, Scale.pick(50, whole: 500))
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
         let socket = try await HTTPClient(baseURL: server.url).webSocket("")

@@ -9,7 +9,7 @@ import RequestsWebSockets
 import Testing
 
 @Suite(.bounded) struct WebSocketTests {
-    @Test func messagesGoBothWaysInOrder() async throws {
+    @Test func messagesAreEchoedInOrder() async throws {
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
         let client = HTTPClient(baseURL: server.url)
         let large = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -30,7 +30,7 @@ import Testing
         #expect(socket.head.status == .switchingProtocols)
     }
 
-    @Test func serverClosesBehindItsMessages() async throws {
+    @Test func messagesBeforeCloseAreDelivered() async throws {
         let server = try MockServer { _ in
             .webSocket { socket in
                 try socket.send("one")
@@ -75,7 +75,7 @@ import Testing
         #expect(socket.closeCode?.rawValue == seen)
     }
 
-    @Test func longReasonIsCutBetweenCharacters() async throws {
+    @Test func longReasonIsTruncatedAtCharacterBoundary() async throws {
         let closed = Recorder<String?>()
         let server = try MockServer { _ in
             .webSocket { socket in
@@ -90,7 +90,7 @@ import Testing
         #expect(await closed.first(1) == [String(repeating: "ü", count: 61)])
     }
 
-    @Test func pingIsAnswered() async throws {
+    @Test func pingCompletesWithPong() async throws {
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
 
         let socket = try await HTTPClient(baseURL: server.url).webSocket("")
@@ -103,7 +103,7 @@ import Testing
         await #expect(throws: RequestError.self) { try await socket.ping() }
     }
 
-    @Test func pingOfTheServerIsAnsweredWithItsPayload() async throws {
+    @Test func serverPingGetsPongWithPayload() async throws {
         let counts = Recorder<Int>()
         let server = try MockServer { _ in
             .webSocket { socket in
@@ -120,7 +120,7 @@ import Testing
         #expect(await counts.first(1) == [1])
     }
 
-    @Test func laterLoopContinues() async throws {
+    @Test func secondLoopContinuesAfterFirst() async throws {
         let server = try MockServer { _ in
             .webSocket { socket in for text in ["a", "b", "c"] { try socket.send(text) } }
         }
@@ -136,7 +136,7 @@ import Testing
         #expect(texts == ["a", "b", "c"])
     }
 
-    @Test func secondWaitingTaskIsRefused() async throws {
+    @Test func concurrentReaderIsRejected() async throws {
         let (gate, waits) = (Gate(), Gate())
         let server = try MockServer { _ in
             .webSocket { socket in
@@ -163,7 +163,7 @@ import Testing
         #expect(codes.sorted() == ["alreadyConsumed", "hello"])
     }
 
-    @Test func cancelledLoopLeavesTheSocketOpen() async throws {
+    @Test func cancelledLoopKeepsSocketOpen() async throws {
         let server = try MockServer { _ in .webSocket { try $0.echo() } }
 
         let socket = try await HTTPClient(baseURL: server.url).webSocket("")
@@ -176,7 +176,7 @@ import Testing
         #expect(try await socket.next(1) == [.text("still here")])
     }
 
-    @Test func releasedSocketIsClosedAsGoingAway() async throws {
+    @Test func deallocatedSocketClosesAsGoingAway() async throws {
         let closed = Recorder<WebSocket.CloseCode?>()
         let server = try MockServer { _ in
             .webSocket { socket in
@@ -192,7 +192,7 @@ import Testing
         try await eventually { client.operations.isEmpty }
     }
 
-    @Test func loopKeepsTheSocketOpen() async throws {
+    @Test func messageLoopRetainsSocket() async throws {
         let gate = Gate()
         let server = try MockServer { _ in
             .webSocket { socket in

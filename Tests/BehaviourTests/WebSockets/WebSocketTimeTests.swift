@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    @Test func deadlineOfTheClientEndsWithTheHandshake() async throws {
+    @Test func clientDeadlineDoesNotApplyToOpenSocket() async throws {
         let clock = ManualClock()
         let client = client.inheriting { ($0.clock, $0.deadline) = (clock, .seconds(10)) }
         server.route(.get, "/echo", .webSocket { try $0.echo() })
@@ -39,7 +39,7 @@ import Testing
         await socket.close()
     }
 
-    @Test func deadlineOfTheClientHoldsForTheHandshake() async throws {
+    @Test func clientDeadlineAppliesToHandshake() async throws {
         let clock = ManualClock()
         let client = client.inheriting { ($0.clock, $0.deadline) = (clock, .seconds(10)) }
         server.route(.get, "/never", .never)
@@ -52,7 +52,7 @@ import Testing
         #expect(error?.code == .deadlineExceeded)
     }
 
-    @Test func deadlineOfTheRequestHoldsForTheSocket() async throws {
+    @Test func requestDeadlineAppliesToSocket() async throws {
         let (clock, isOpen) = (ManualClock(), Gate())
         let client = client.inheriting { $0.clock = clock }
         var feed = Feed(path: "silent") { socket in
@@ -70,14 +70,14 @@ import Testing
         #expect(await closed.first(1) == [.goingAway])
     }
 
-    @Test func silentPeerIsPingedAndStaysConnected() async throws {
+    @Test func idlePeerIsPingedAndStaysConnected() async throws {
         let clock = ManualClock()
         let client = client.inheriting { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
         server.route(
             .get,
             "/pings",
             .webSocket { socket in
-                // After the pong, so that the client has received that, too.
+                // Sent after the pong, so that the client has received the pong as well.
                 socket.onPing = { [unowned socket] _ in try? socket.send("pinged") }
                 socket.awaitClose()
             }
@@ -94,7 +94,7 @@ import Testing
         await socket.close()
     }
 
-    @Test func peerWithoutASignOfLifeIsGivenUp() async throws {
+    @Test func unresponsivePeerTimesOut() async throws {
         let clock = ManualClock()
         let client = client.inheriting { ($0.clock, $0.timeout) = (clock, .seconds(30)) }
         server.route(.get, "/deaf", .webSocket { $0.ignore() })

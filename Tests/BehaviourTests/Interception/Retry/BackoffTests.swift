@@ -26,13 +26,13 @@ import Testing
             (.constant(.seconds(-1)), [0]),
             (.exponential(from: .seconds(90)), [60_000]),
         ] as [(RetryPolicy.Backoff, [Int])]
-    ) func theCurveIsWhatItSays(_ backoff: RetryPolicy.Backoff, milliseconds: [Int]) {
+    ) func backoffDelaysFollowTheCurve(_ backoff: RetryPolicy.Backoff, milliseconds: [Int]) {
         let waits = (1...milliseconds.count).map { backoff.jitter(.none).delay(before: $0) }
 
         #expect(waits == milliseconds.map { .milliseconds($0) })
     }
 
-    @Test func jitterTakesFromNothingUpToTheWhole() {
+    @Test func jitterRangesFromZeroToFullDelay() {
         let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1))
 
         #expect(backoff.delay(before: 3, random: Self.shortest) == .zero)
@@ -42,14 +42,14 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, 1_000, 1_000_000, Int.max])
-    func noNumberOverflows(retry: Int) {
+    func extremeRetryCountsDoNotOverflow(retry: Int) {
         for backoff in [RetryPolicy.Backoff.exponential(), .fibonacci(), .constant(.seconds(Int64.max / 2))] {
             let wait = backoff.delay(before: retry)
             #expect(wait >= .zero && wait <= .seconds(60))
         }
     }
 
-    @Test func aSeedGivesTheSameWaitsAgain() {
+    @Test func seededDelaysAreReproducible() {
         func waits() -> [Duration] {
             let random = RandomSource.seeded(7)
             return (1...10).map { RetryPolicy.Backoff.exponential().delay(before: $0, random: random) }

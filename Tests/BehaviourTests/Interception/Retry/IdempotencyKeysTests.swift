@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func everyAttemptHasTheKeyOfItsOperation() async {
+    @Test func attemptsOfOperationShareOneKey() async {
         let number = Locked(0)
         let keys = ClosureInterceptor.idempotencyKeys(makeKey: {
             number.withLock {
@@ -36,7 +36,7 @@ import Testing
         #expect(sent == Array(repeating: ["key 1"], count: 3) + Array(repeating: ["key 2"], count: 3))
     }
 
-    @Test func keyOfTheRequestItselfStays() async {
+    @Test func explicitKeyIsPreserved() async {
         let transport = InMemoryTransport.answering([.status(503), .status(.ok)])
         let queue = queue(transport, .idempotencyKeys())
 
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.get, .put, .delete, .head])
-    func otherMethodsGoWithout(method: HTTPMethod) async {
+    func otherMethodsHaveNoKey(method: HTTPMethod) async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         _ = await Probe(adding: request(method), to: queue(transport, .idempotencyKeys())).ended()
 
@@ -62,7 +62,7 @@ import Testing
         #expect(Set(transport.requests.compactMap { $0.headers[.idempotencyKey] }).count == 10)
     }
 
-    @Test func keyThatIsNotFitForAFieldFailsTheRequest() async {
+    @Test func keyInvalidInHeaderFieldFailsRequest() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = queue(transport, .idempotencyKeys(makeKey: { "a\r\nX-Evil: 1" }))
 

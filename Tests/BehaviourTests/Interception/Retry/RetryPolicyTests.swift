@@ -34,7 +34,7 @@ import Testing
         (408, true), (425, true), (429, true), (500, true), (502, true), (503, true), (504, true), (400, false),
         (401, false), (403, false), (404, false), (407, false), (409, false), (412, false), (423, false), (501, false),
         (505, false), (599, false), (301, false), (200, false),
-    ]) func aStatusIsRetriedWhereItMayBeAnother(status: Int, isRetried: Bool) {
+    ]) func retriesOnlyTransientStatuses(status: Int, isRetried: Bool) {
         #expect((delay(failure(status: HTTPStatus(status))) != nil) == isRetried)
     }
 
@@ -48,26 +48,26 @@ import Testing
             (.unacceptableContentType, false), (.rejected, false), (.closed, false), (.conditionFailed, false),
             (.retryLimitReached, false), (.dependencyCycle, false), (.other, false),
         ] as [(RequestError.Code, Bool)]
-    ) func anErrorIsRetriedWhereItIsTheNetworks(code: RequestError.Code, isRetried: Bool) {
+    ) func retriesOnlyNetworkErrors(code: RequestError.Code, isRetried: Bool) {
         #expect((delay(failure(code)) != nil) == isRetried)
     }
 
     @Test(arguments: RetryPolicy.transientErrors)
-    func anErrorThatIsRetriedByDefaultIsOneOfConnectivity(code: RequestError.Code) {
+    func transientErrorsAreConnectivityErrors(code: RequestError.Code) {
         #expect(RequestError(code, phase: .receiving).isConnectivityError)
     }
 
     @Test(arguments: [
         (HTTPMethod.get, true), (.head, true), (.put, true), (.delete, true), (.options, true), (.trace, true),
         (.post, false), (.patch, false), (.connect, false), ("PURGE", false),
-    ]) func onlyIdempotentMethodsAreRetriedUnlessAsked(method: HTTPMethod, isRetried: Bool) {
+    ]) func retriesOnlyIdempotentMethodsByDefault(method: HTTPMethod, isRetried: Bool) {
         let error = failure(status: 503, method: method)
 
         #expect((delay(error) != nil) == isRetried)
         #expect(delay(error, by: RetryPolicy(methods: nil)) != nil)
     }
 
-    @Test func aRequestThatTheServerKnowsAgainIsRetriedWhateverItsMethod() {
+    @Test func retriesAnyMethodWithIdempotencyKey() {
         var request = HTTPRequest(url: home)
         request.method = .post
         request.headers.set(.idempotencyKey("one"))
@@ -78,14 +78,14 @@ import Testing
         #expect(delay(RequestError(.connectionLost, phase: .sending, request: request)) == nil)
     }
 
-    @Test func bodyThatCannotBeSentAgainIsNotRetried() {
+    @Test func nonreplayableBodyIsNotRetried() {
         let stream = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("once".utf8))), type: nil)
 
         #expect(delay(failure(status: 503, method: .put, body: stream)) == nil)
         #expect(delay(failure(status: 503, method: .put, body: .text("again"))) != nil)
     }
 
-    @Test func theLimitCountsRetries() {
+    @Test func limitCountsRetries() {
         let policy = RetryPolicy(limit: 2)
 
         #expect(delay(failure(status: 503), by: policy, attempt: 2) != nil)
@@ -101,13 +101,13 @@ import Testing
             ("Sun, 06 Nov 1994 08:49:38 GMT", .seconds(1)), ("Sun, 06 Nov 1994 08:49:00 GMT", .zero),
             ("Sun, 06 Nov 1994 09:49:38 GMT", nil), ("soon", .zero), ("-1", .zero),
         ] as [(String, Duration?)]
-    ) func aRetryIsNeverSoonerThanTheServerAsks(value: String, expected: Duration?) {
+    ) func delayRespectsRetryAfter(value: String, expected: Duration?) {
         for status: HTTPStatus in [429, 503] {
             #expect(delay(failure(status: status, headers: [.retryAfter: value])) == expected)
         }
     }
 
-    @Test func theLongerOfBothWaitsCounts() {
+    @Test func longerOfBackoffAndRetryAfterWins() {
         let policy = RetryPolicy(backoff: .constant(.seconds(9)).jitter(.none))
 
         #expect(delay(failure(status: 429, headers: [.retryAfter: "7"]), by: policy) == .seconds(9))

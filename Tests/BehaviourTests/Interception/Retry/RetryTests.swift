@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct RetryTests {
     private let request = HTTPRequest(url: server)
 
-    @Test func aDayOfRetriesGoesBySchedule() async {
+    @Test func retriesFollowBackoffSchedule() async {
         let clock = TestClock()
         let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).capped(at: .seconds(3_600)).jitter(.half)
         let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
@@ -33,7 +33,7 @@ import Testing
         #expect(operation.result?.error?.transfers.count == 31)
     }
 
-    @Test func theServersWaitIsKept() async {
+    @Test func retryWaitsForRetryAfter() async {
         let clock = TestClock()
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable, headers: [.retryAfter: "20"]),
@@ -57,7 +57,7 @@ import Testing
         #expect(operation.result?.value == Data("at last".utf8))
     }
 
-    @Test func interceptorCannotRetryWhatAnotherAttemptCannotChange() async {
+    @Test func interceptorCannotRetryPermanentErrors() async {
         let transport = InMemoryTransport { _ in .status(.found, headers: [.location: "/again"]) }
         let queue = TestQueue(transport) {
             $0.redirect = .follow(limit: 1)
@@ -70,7 +70,7 @@ import Testing
         #expect(error?.transfers.count == 2 && transport.requests.count == 2)
     }
 
-    @Test func aRequestHasAPolicyOfItsOwn() async {
+    @Test func requestOverridesRetryPolicy() async {
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 5, backoff: .none) }
 
@@ -80,7 +80,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func anInterceptorsDecisionComesFirst() async {
+    @Test func interceptorDecisionOverridesPolicy() async {
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) {
             $0.retry = RetryPolicy(limit: 5, backoff: .none)
@@ -92,7 +92,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func conditionsAreCheckedOnceBeforeAnythingIsSent() async {
+    @Test func conditionsAreCheckedOnceBeforeSending() async {
         let checked = Recorder<String>()
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) {
@@ -113,7 +113,7 @@ import Testing
         #expect(operation.result?.error?.underlying as? SampleError == SampleError())
     }
 
-    @Test(arguments: [true, false]) func aConditionThatIsNegatedHoldsWhereTheOtherDoesNot(holds: Bool) async {
+    @Test(arguments: [true, false]) func negatedConditionInvertsResult(holds: Bool) async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
             $0.conditions = [.not(.condition { @Sendable _ in if !holds { throw SampleError() } })]
@@ -127,7 +127,7 @@ import Testing
         #expect((error?.underlying != nil) == holds)
     }
 
-    @Test func aCancelEndsTheWaitForACondition() async {
+    @Test func cancellationEndsConditionWait() async {
         let waiting = Recorder<Void>()
         let queue = TestQueue()
         let request = Get<Data>().modified { $0.http = HTTPRequest(url: server) }.condition(
@@ -145,11 +145,11 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    /// Enough to overflow the stack, if each attempt began inside the completion of the one before.
+    /// Enough to overflow the stack if each attempt began inside the completion of the previous one.
     private static let often = Scale.pick(1000, whole: 2000)
 
-    // Each kind of retry begins in the completion of the attempt before, if that comes at once.
-    @Test func aTransportThatAnswersAtOnceIsRetriedAsOftenAsWanted() async {
+    // Each kind of retry begins in the completion of the previous attempt if that is called synchronously.
+    @Test func synchronousRetriesDoNotOverflowStack() async {
         let sent = Recorder<Void>()
         let transport = InMemoryTransport(recordsRequests: false) { _ in
             sent.record(())
@@ -165,7 +165,7 @@ import Testing
         #expect(operation.transfers.count == 100 && operation.transfers.first?.cause == .initial)
     }
 
-    @Test func aTransportThatAnswersAtOnceIsPolledAsOftenAsWanted() async {
+    @Test func synchronousPollingDoesNotOverflowStack() async {
         let sent = Recorder<Void>()
         let transport = InMemoryTransport(recordsRequests: false) { _ in
             sent.record(())
@@ -183,7 +183,7 @@ import Testing
         #expect(operation.transfers.count == 100 && operation.transfers.first?.cause == .initial)
     }
 
-    @Test(arguments: [false, true]) func redirectsThatComeAtOnceAreFollowedAsOftenAsWanted(isCached: Bool) async {
+    @Test(arguments: [false, true]) func synchronousRedirectsDoNotOverflowStack(isCached: Bool) async {
         let transport = InMemoryTransport(recordsRequests: false) { _ in
             .status(.movedPermanently, headers: [.location: "/again", .cacheControl: "max-age=3600"])
         }

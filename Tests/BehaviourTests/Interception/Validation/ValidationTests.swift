@@ -25,7 +25,7 @@ import Testing
 
     private let user = Get<User>("users", "1").modified { $0.http = HTTPRequest(url: server) }
 
-    @Test func theFirstThatDoesNotAcceptEndsTheChain() async {
+    @Test func firstRejectionEndsValidation() async {
         let asked = Recorder<Int>()
         func validator(_ number: Int, _ verdict: ValidationResult) -> ClosureValidator {
             .closure { _, _ in
@@ -47,7 +47,7 @@ import Testing
         #expect(operation.result?.error?.response?.status == .ok && operation.result?.error?.body.isEmpty == false)
     }
 
-    @Test func aReplacementGoesThroughTheRestOfTheChain() async {
+    @Test func laterValidatorsSeeReplacement() async {
         let replacement = HTTPResponse(
             head: HTTPResponseHead(status: .ok),
             body: Data(#"{"id": 2, "name": "Grace"}"#.utf8)
@@ -69,7 +69,7 @@ import Testing
         #expect(seen.elements == [#"{"id": 2, "name": "Grace"}"#])
     }
 
-    @Test func anErrorHasTheContentThatWasPutInThePlaceOfTheOther() async {
+    @Test func errorContainsReplacedContent() async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("one".utf8)) }
         let interceptor = ClosureInterceptor(transform: { response, _ in response.body += Data(" two".utf8) })
 
@@ -85,7 +85,7 @@ import Testing
         #expect(error?.body == Data("one two".utf8) && error?.response?.status == .gone)
     }
 
-    @Test func anErrorOfADecoderHasTheContentThatItDecoded() async {
+    @Test func decodingErrorContainsDecodedContent() async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("one".utf8)) }
         let interceptor = ClosureInterceptor(transform: { response, _ in response.body = Data("two".utf8) })
 
@@ -120,7 +120,7 @@ import Testing
     ]
 
     @Test(arguments: keepers)
-    func aLoginPageBecomesNoFile(validator: any ResponseValidator, code: RequestError.Code) async {
+    func loginPageIsNotSavedAsDownload(validator: any ResponseValidator, code: RequestError.Code) async {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pdf")
         defer { try? FileManager.default.removeItem(at: file) }
         let paper = Paper(destination: .file(file))
@@ -132,7 +132,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path) && operation.resumeToken == nil)
     }
 
-    @Test func responseRefusedByItsHeadFails() async {
+    @Test func responseRejectedByHeadFails() async {
         struct Hasty: ResponseValidator {
             func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> ValidationResult { .accept }
             func validate(head: HTTPResponseHead, context: ValidationContext) throws { throw SampleError() }
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func responseRefusedByItsHeadMayBeRetried() async throws {
+    @Test func responseRejectedByHeadCanBeRetried() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.contentType: "text/html"], body: Data("wait".utf8)),
             .status(.ok, headers: [.contentType: "application/pdf"], body: Data("%PDF".utf8)),
@@ -170,7 +170,7 @@ import Testing
         #expect(try Data(contentsOf: file.url) == Data("%PDF".utf8) && transport.requests.count == 2)
     }
 
-    @Test func aStreamIsRefusedByItsHeadToo() async {
+    @Test func streamIsValidatedByHead() async {
         let queue = TestQueue(Self.portal) { $0.validators = [.contentType(.json)] }
 
         await #expect { try await queue.stream(HTTPRequest(url: home)) } throws: { error in
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// A model whose server names a dialect of JSON, with the `Accept` field that the model implies or with another.
+    /// JSON media types in a response, with the `Accept` field that the model implies or with another one.
     @Test(
         arguments: [
             ("application/vnd.api+json", nil, true), ("application/hal+json; charset=utf-8", nil, true),
@@ -193,7 +193,7 @@ import Testing
             ("application/json", "application/hal+json, application/json;q=0", false),
         ] as [(String, String?, Bool)]
     )
-    func dialectsOfJSONAreJSON(type: String, accept: String?, isAccepted: Bool) async throws {
+    func recognizesJSONMediaTypes(type: String, accept: String?, isAccepted: Bool) async throws {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.contentType: type], body: Data(#"{"madeAt": 0}"#.utf8))
         }
@@ -208,20 +208,20 @@ import Testing
         }
     }
 
-    // MARK: Made by hand
+    // MARK: Replaced responses
 
     struct Stamp: Decodable, Equatable {
         var madeAt: Date
     }
 
-    /// A change of a response into another one, made by hand.
+    /// The code that replaces a response with a new one.
     enum Change: CaseIterable {
         case validator
         case interceptor
     }
 
     @Test(arguments: Change.allCases)
-    func aResponseMadeByHandHasTheDecoderOfTheEnvironmentAndItsAttempts(change: Change) async throws {
+    func replacedResponseKeepsDecoderAndTransfers(change: Change) async throws {
         let transport = InMemoryTransport { _ in .json(#"{"madeAt": "1970-01-02T00:00:00Z"}"#) }
         let queue = TestQueue(transport) {
             $0.makeDecoder = {
@@ -253,7 +253,7 @@ import Testing
 
     @Test(arguments: [
         (404, #"{"message": "gone"}"#, Refusal(message: "gone")), (404, "<html>", nil), (404, "", nil),
-    ]) func theContentOfARefusalBecomesAnError(status: Int, body: String, refusal: Refusal?) async {
+    ]) func errorResponseBodyIsDecoded(status: Int, body: String, refusal: Refusal?) async {
         let transport = InMemoryTransport { _ in .status(HTTPStatus(status), body: Data(body.utf8)) }
 
         let error = await run(user, transport) { $0.validators = [.errors(Refusal.self)] }.result?.error
@@ -263,13 +263,13 @@ import Testing
         #expect(error?.body == Data(body.utf8))
     }
 
-    @Test func acceptedResponseIsNotARefusal() async {
+    @Test func successfulResponseIsNotDecodedAsError() async {
         let transport = InMemoryTransport { _ in .json(#"{"id": 1, "name": "Ada", "message": "hi"}"#) }
 
         #expect(await run(user, transport) { $0.validators = [.errors(Refusal.self)] }.result?.value == User())
     }
 
-    @Test func aRequestBringsValidatorsOfItsOwn() async {
+    @Test func requestCanProvideValidators() async {
         let transport = InMemoryTransport { _ in .json(#"{"id": 1, "name": "Ada"}"#) }
         let request = user.validating { if $0.headers[.eTag] == nil { throw Refusal(message: "no tag") } }
 
@@ -278,7 +278,7 @@ import Testing
         #expect(error?.failure(as: Refusal.self) == Refusal(message: "no tag"))
     }
 
-    @Test func aTransformedResponseIsWhatIsJudged() async {
+    @Test func laterTransformSeesTransformedResponse() async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data(#")]}',{"id": 1, "name": "Ada"}"#.utf8)) }
         let stripping = ClosureInterceptor(transform: { response, _ in response.body.removeFirst(5) })
         let checking = ClosureInterceptor(transform: { response, _ in
@@ -292,7 +292,7 @@ import Testing
         #expect(wrong.result?.error?.underlying as? SampleError == SampleError())
     }
 
-    @Test func validatorCausesARetry() async {
+    @Test func validatorCanTriggerRetry() async {
         let clock = TestClock()
         let transport = InMemoryTransport.answering([.status(.accepted), .json(#"{"id": 1, "name": "Ada"}"#)])
         let queue = TestQueue(transport) {
@@ -315,7 +315,7 @@ import Testing
     }
 
     @Test(arguments: [(202, RequestError.Code.retryLimitReached), (429, .unacceptableStatus)])
-    func endOfRetriesIsNotASuccess(status: Int, code: RequestError.Code) async {
+    func exhaustedRetriesFail(status: Int, code: RequestError.Code) async {
         let transport = InMemoryTransport { _ in .status(HTTPStatus(status), body: Data("{}".utf8)) }
 
         let operation = await run(user, transport) {
@@ -326,7 +326,7 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test func aTaskRunsBeforeTheNextTry() async {
+    @Test func taskRunsBeforeNextAttempt() async {
         let order = Recorder<String>()
         let transport = InMemoryTransport { _ in
             order.record("sent")
@@ -346,7 +346,7 @@ import Testing
         #expect(order.elements == ["sent", "logged in", "sent"])
     }
 
-    @Test func errorOfTheTaskIsTheFailure() async {
+    @Test func taskErrorFailsRequest() async {
         let transport = InMemoryTransport { _ in .status(.forbidden) }
 
         let operation = await run(user, transport) {

@@ -7,8 +7,8 @@ import RequestsTestSupport
 import RequestsTesting
 import Testing
 
-/// The questions for a name and a password when several requests are challenged, and the answers that each of them gets.
-@Suite(.bounded) struct CredentialQuestionTests {
+/// Calls of the credential provider when several requests are challenged, and the result for each request.
+@Suite(.bounded) struct CredentialProviderTests {
     /// The sender of the challenges.
     enum Side: String, CaseIterable, CustomTestStringConvertible {
         case basic, digest, proxy, tunnel
@@ -68,7 +68,7 @@ import Testing
         URLCredential(user: user, password: password, persistence: .none)
     }
 
-    @Test(arguments: Side.allCases) func challengesAtOnceAskOnce(side: Side) async throws {
+    @Test(arguments: Side.allCases) func concurrentChallengesCallProviderOnce(side: Side) async throws {
         let gate = Gate()
         let transport = InMemoryTransport { side.credential(of: $0) == nil ? side.challenge() : .status(.ok) }
         let client = client(side, transport) { _, _ in
@@ -85,7 +85,7 @@ import Testing
         #expect(asked.elements == ["r"])
     }
 
-    @Test(arguments: Side.allCases) func answerNilIsTheAnswerToAllChallengesAtOnce(side: Side) async throws {
+    @Test(arguments: Side.allCases) func nilCredentialsFailAllConcurrentChallenges(side: Side) async throws {
         let gate = Gate()
         let transport = InMemoryTransport { _ in side.challenge() }
         let client = client(side, transport) { _, _ in
@@ -103,7 +103,7 @@ import Testing
         #expect(asked.count == 1 && transport.requests.count == 10)
     }
 
-    @Test(arguments: Side.allCases) func wrongPasswordIsAskedForOnceByAllChallengesAtOnce(side: Side) async throws {
+    @Test(arguments: Side.allCases) func wrongPasswordFailsAllConcurrentChallenges(side: Side) async throws {
         let gate = Gate()
         let transport = InMemoryTransport { _ in side.challenge() }
         let client = client(side, transport) { _, _ in
@@ -122,7 +122,7 @@ import Testing
         #expect(asked.count == 2)
     }
 
-    @Test func credentialInvalidInAFieldIsTheErrorOfAllChallengesAtOnce() async throws {
+    @Test func invalidCredentialFailsAllConcurrentChallenges() async throws {
         let gate = Gate()
         let transport = InMemoryTransport { _ in Side.basic.challenge() }
         let client = client(.basic, transport) { _, _ in
@@ -140,8 +140,8 @@ import Testing
         #expect(asked.count == 1 && transport.requests.count == 10)
     }
 
-    /// The refusal of the old password arrives after another request has got the new one.
-    @Test func lateRefusalDoesNotRemoveWhatAFasterOneRenewed() async throws {
+    /// The rejection of the old password arrives after another request has received the new one.
+    @Test func lateRejectionKeepsRenewedCredential() async throws {
         let (password, gate) = (Locked("1"), Gate())
         let transport = InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials?.password }
@@ -166,7 +166,7 @@ import Testing
         #expect(transport.requests.count == before + 1)
     }
 
-    @Test func cancelOfTheRequestThatAskedLeavesTheQuestionToTheOthers() async throws {
+    @Test func cancellationDoesNotFailOtherChallenges() async throws {
         let gate = Gate()
         let transport = InMemoryTransport {
             Side.basic.credential(of: $0) == nil ? Side.basic.challenge() : .status(.ok)
@@ -176,7 +176,7 @@ import Testing
         let first = add(1, to: client)
         await asked.first(1)
         let others = add(9, to: client)
-        // Seen by each operation before it waits for the answer.
+        // Each operation has seen its challenge before it waits for the provider.
         try await eventually { others.allSatisfy { $0.transfers.count == 1 } && transport.requests.count == 10 }
         for operation in first { operation.cancel() }
         await first[0].end()
@@ -186,7 +186,7 @@ import Testing
         #expect(first[0].result?.error?.code == .cancelled && asked.count <= 2)
     }
 
-    @Test func questionThatNoRequestWaitsForIsCancelledAndAskedAnew() async throws {
+    @Test func providerIsCancelledWithoutWaitingRequests() async throws {
         let (gate, cancelled) = (Gate(), Recorder<Bool>())
         let transport = InMemoryTransport {
             Side.basic.credential(of: $0) == nil ? Side.basic.challenge() : .status(.ok)
@@ -207,7 +207,7 @@ import Testing
         #expect(await statuses(of: add(1, to: client)) == [200])
     }
 
-    @Test func closureThatNeverAnswersHoldsNoRequestBeyondItsDeadline() async throws {
+    @Test func deadlineEndsWaitForHangingProvider() async throws {
         let stuck = Locked<[CheckedContinuation<Void, Never>]>([])
         let transport = InMemoryTransport { _ in Side.basic.challenge() }
         let client = client(.basic, transport) { _, _ in
@@ -223,7 +223,7 @@ import Testing
         for continuation in stuck.withLock({ $0 }) { continuation.resume() }
     }
 
-    @Test func twoRealmsSideBySideAreAskedOnceEach() async throws {
+    @Test func providerIsCalledOncePerRealm() async throws {
         let transport = InMemoryTransport { request in
             let realm = request.url.path.hasPrefix("/a/") ? "a" : "b"
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials?.username }
@@ -251,7 +251,7 @@ import Testing
     }
 
     /// RFC 7617, 2.2: the realm and the origin are the protection space.
-    @Test func knownRealmAtAnotherPathIsNotAskedForAgain() async throws {
+    @Test func knownRealmIsReusedAcrossPaths() async throws {
         let transport = InMemoryTransport {
             Side.basic.credential(of: $0) == nil ? Side.basic.challenge() : .status(.ok)
         }
@@ -265,7 +265,7 @@ import Testing
         #expect(transport.requests.map { Side.basic.credential(of: $0) != nil } == [false, true, false, true, true])
     }
 
-    @Test func realmThatNeedsAnotherUserAtAnotherPathIsAskedFor() async throws {
+    @Test func providerIsCalledForOtherUserOfSameRealm() async throws {
         let transport = InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials?.username }
             return "/\(given ?? "")/1" == request.url.path ? .status(.ok) : Side.basic.challenge()
@@ -279,8 +279,8 @@ import Testing
         #expect(asked.count == 2)
     }
 
-    /// A server that accuses two realms in turn would otherwise be answered for ever.
-    @Test func realmsThatAlternateForEverEndTheRequest() async throws {
+    /// Without a limit, a server that alternates between two realms would keep the request running forever.
+    @Test func alternatingRealmsFailRequest() async throws {
         let count = Locked(0)
         let transport = InMemoryTransport { request in
             let number = count.withLock { count in
@@ -304,8 +304,8 @@ import Testing
         #expect(transport.requests.filter { $0.url.path == "/end" }.count < 6)
     }
 
-    /// Each closure sends a request that needs the answer of the other one.
-    @Test func questionsThatWouldWaitForEachOtherEnd() async throws {
+    /// Each closure sends a request that needs the credentials of the other closure.
+    @Test func mutuallyDependentProvidersComplete() async throws {
         let (both, asked) = (Gate(), Recorder<String>())
         let transport = InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials?.username }
@@ -353,7 +353,7 @@ import Testing
         }
     }
 
-    @Test func noncesForOneUseServeManyRequestsAtOnce() async throws {
+    @Test func singleUseNoncesServeConcurrentRequests() async throws {
         for _ in 0..<Scale.pick(5, whole: 100) {
             let client = client(.digest, Self.singleUse()) { _, _ in Self.given("u") }
 
@@ -364,8 +364,8 @@ import Testing
     }
 }
 
-/// Races of requests whose password is changed by the server.
-@Suite(.bounded) struct CredentialQuestionRaceTests {
+/// Races of requests while the server changes the password.
+@Suite(.bounded) struct CredentialProviderRaceTests {
     private static func client(_ asked: Locked<Int>, _ password: Locked<String>) -> HTTPClient {
         let transport = InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials?.password }
@@ -382,7 +382,7 @@ import Testing
         }
     }
 
-    @Test func eachChangeOfThePasswordIsAskedForOnce() async throws {
+    @Test func passwordChangeCallsProviderOnce() async throws {
         var questions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
             let (asked, password) = (Locked(0), Locked("1"))
@@ -401,7 +401,7 @@ import Testing
         #expect(questions == [2: Scale.races])
     }
 
-    @Test func cancelAgainstTheAnswerLeavesNoRequestWaiting() async throws {
+    @Test func cancellationRacesProviderResult() async throws {
         for _ in 0..<Scale.races {
             let (asked, password) = (Locked(0), Locked("1"))
             let client = Self.client(asked, password)
