@@ -9,7 +9,8 @@ import Foundation
 /// struct. It never runs a caller's code, sends key-value notifications, or performs I/O. Locks are therefore never
 /// nested, and can't deadlock.
 ///
-/// The type is inlinable, so that other modules of the package can specialize `withLock`.
+/// The members are inlinable for the other modules of the package. A compiler that doesn't serialize `package`
+/// functions, such as that of Swift 6.3, calls them unspecialized there, at the cost of an indirect call.
 ///
 /// The API is that of `Mutex` (SE-0433), which requires newer OS versions than this library does. The value and the
 /// lock primitive share one allocation, because the address of the primitive must never change.
