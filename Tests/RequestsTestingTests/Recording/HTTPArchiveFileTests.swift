@@ -42,7 +42,7 @@ import Testing
             {"log":{"entries":[{"request":{"method":"GET","url":"https://a/"},
             "response":{"status":200,"content":{"text":"a","encoding":"base64"}}}]}}
             """#,
-            "entry 0 (GET https://a/): response.content.text isn't base64"
+            "entry 0 (GET https://a/): response.content.text isn't valid base64"
         ),
     ])
     func missingRequiredMemberIsNamed(text: String, description: String) {
