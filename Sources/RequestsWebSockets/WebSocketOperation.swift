@@ -37,7 +37,7 @@ extension WebSocketOperation: UpgradingOperation {
         }
         let protocols = self.request?.protocols ?? []
         guard protocols.allSatisfy(\.isToken) else {
-            throw InvalidValue(.headerValue, "of \(WebSocketHandshake.protocolName) isn't an array of tokens")
+            throw InvalidValue(in: WebSocketHandshake.protocolName, "isn't a list of tokens")
         }
         // Some APIs expect a token in place of a protocol. Attribute the field to the caller, so that it isn't sent to
         // another origin.

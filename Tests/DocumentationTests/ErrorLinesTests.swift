@@ -100,7 +100,7 @@ import Testing
         error(.untrusted, .sending, "the server's certificate has expired"),
         error(.timedOut, .sending, "no data for 60.0 seconds"),
         error(.connectionLost, .receiving, nil, page, URLError(.networkConnectionLost)),
-        error(.unsupported, .sending, "a URLSession can't send a body with GET"),
+        error(.unsupported, .sending, "URLSession can't send a body with GET"),
         error(.notCached, .sending),
         error(.closed, .sending, "the transport was closed"),
         error(.badResponse, .receiving, "the response isn't an HTTP response"),

@@ -18,8 +18,9 @@ extension Attempt {
                 try await adapt(&draft, by: placed, noting: step)
                 guard step.wasCalled, await interceptsItself(placed, draft.request) else { continue }
                 let name = NestingContext.Author(placed.interceptor).type
-                let reason =
-                    "\(name) only intercepts transfers, and preparing starts none: implement `adapt`, or bypass it"
+                let cause = "it only intercepts transfers, and preparing a request starts none"
+                let remedy = "implement `adapt` in \(name), or bypass \(name)"
+                let reason = "\(name) has no effect here, because \(cause): \(remedy)"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)
             }
             var request = try await addKnownCredentials(to: try draft.finish())

@@ -48,7 +48,7 @@ extension HTTPRequest {
             throw InvalidValue(.url, "has a port out of range (0–65535)", excerpt: url.redactedDescription)
         }
         if let host = headers[.host], !host.isHost {
-            throw InvalidValue(.headerValue, "of Host must be a host, optionally with a port", excerpt: host)
+            throw InvalidValue(in: .host, "has an invalid host or port", excerpt: host)
         }
         try moveCredentialsToHeader()
     }
@@ -91,7 +91,7 @@ extension HTTPRequest {
         default:
             if Int64(declared) == body.length { return }
         }
-        throw InvalidValue(.headerValue, "of Content-Length doesn't match the length of the body", excerpt: declared)
+        throw InvalidValue(in: .contentLength, "declares the wrong length for the body", excerpt: declared)
     }
 }
 
@@ -108,7 +108,7 @@ extension HTTPField {
             throw InvalidValue(.headerName, reason, excerpt: name.rawValue)
         }
         guard hasValidValue else {
-            throw InvalidValue(.headerValue, "of \(name) \(location)contains a control character")
+            throw InvalidValue(in: name, "\(location)contains a control character")
         }
     }
 }

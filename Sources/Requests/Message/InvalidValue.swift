@@ -56,16 +56,29 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
     ///
     /// The excerpt is empty for values that may be secret, such as the value of a header field.
     public let excerpt: String
+    /// The header field that has the invalid value, if known.
+    let field: HTTPField.Name?
 
     /// Creates the error, and shortens the excerpt.
     ///
     /// Credentials, query and other parts that may be secret are removed from the excerpt of a URL.
     public init(_ kind: Kind, _ reason: String, excerpt: String = "") {
+        self.init(kind, in: nil, reason, excerpt: excerpt)
+    }
+
+    /// Creates the error of a value in a header field, and shortens the excerpt.
+    package init(_ kind: Kind = .headerValue, in field: HTTPField.Name?, _ reason: String, excerpt: String = "") {
         self.kind = kind
         self.reason = reason
         self.excerpt = (kind == .url ? excerpt.bareAddress : excerpt).shortened()
+        self.field = field
     }
 
     /// The error as a sentence.
-    public var description: String { "the \(kind.name)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)" }
+    public var description: String {
+        let value = excerpt.isEmpty ? "" : "“\(excerpt)”"
+        // The excerpt follows the reason, which ends with what the excerpt shows, such as “has an invalid directive”.
+        if let field { return "the \(field) field \(reason)\(value.isEmpty ? "" : ", \(value)")" }
+        return "the \(kind.name)\(value.isEmpty ? "" : " \(value)") \(reason)"
+    }
 }

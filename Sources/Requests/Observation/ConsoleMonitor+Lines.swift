@@ -74,16 +74,16 @@ extension ConsoleMonitor {
     private static func lines(of body: HTTPBody, _ headers: HTTPHeaders, withPrefix prefix: String) -> [String] {
         switch body.content {
         case .none: []
-        case .data(let data) where headers.isEncoded: ["\(prefix) (\(data.count) bytes)"]
+        case .data(let data) where headers.isEncoded: ["\(prefix) (\(data.count.inBytes))"]
         case .data(let data): lines(of: data, headers[.contentType] ?? body.headers[.contentType], withPrefix: prefix)
         case .file(let url): [line(prefix, "(the file \(url.lastPathComponent))")]
-        case .stream(let stream): ["\(prefix) (a stream\(stream.length.map { " of \($0) bytes" } ?? ""))"]
+        case .stream(let stream): ["\(prefix) (a stream\(stream.length.map { " of \($0.inBytes)" } ?? ""))"]
         }
     }
 
     private static func lines(of content: Data, _ type: String?, withPrefix prefix: String) -> [String] {
         guard !content.isEmpty else { return [] }
         let safe = content.count > maximumInspectedSize ? nil : Redaction.content(content, type: type)
-        return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count) bytes)")]
+        return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count.inBytes))")]
     }
 }

@@ -79,7 +79,7 @@ extension RecordingMonitor.Timeline {
         let begin = transfers.first?.start ?? .zero
         let span = begin..<max(begin, transfers.map { $0.end ?? end }.max() ?? begin)
         let count = "\(transfers.count) transfer\(transfers.count == 1 ? "" : "s")"
-        let title = "\(count)\(forgotten > 0 ? ", \(forgotten) forgotten" : ""), from \(date(at: begin).timestamp)"
+        let title = "\(count)\(forgotten > 0 ? ", \(forgotten) dropped" : ""), from \(date(at: begin).timestamp)"
         let rows = transfers.flatMap { transfer in
             let metrics = transfer.metrics(until: end)
             let bar = TransferRecord.Metrics.bar(

@@ -77,7 +77,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     final func resolve() throws -> RunConfiguration? {
         guard let request = try resolveRequest() else {
-            let reason = "the request of this source belongs to another operation"
+            let reason = "this request source has already been used by another operation"
             throw RequestError(.invalidRequest, phase: .building, reason: reason)
         }
         let (options, statuses) = (request.resolvedOptions, request.validStatusCodes)

@@ -20,7 +20,7 @@ enum HostPattern: Sendable, Hashable {
         let isWildcard = text.hasPrefix("*.")
         let name = (isWildcard ? String(text.dropFirst(2)) : text).canonicalHost
         guard Self.isHost(name), !isWildcard || name.canonicalIPAddress == nil else {
-            throw InvalidValue(.host, "isn't a host name (without scheme and port)", excerpt: text)
+            throw InvalidValue(.host, "must be a bare host name, without a scheme or port", excerpt: text)
         }
         self = isWildcard ? .directSubdomains(name) : .host(name)
     }

@@ -89,7 +89,7 @@ extension TrustPolicy {
 
         private static func single(_ certificates: [Certificate]) throws(InvalidValue) -> Certificate {
             guard certificates.count == 1, let certificate = certificates.first else {
-                throw InvalidValue(.certificate, "is one of several, but only one is expected")
+                throw InvalidValue(.certificate, "must be the only one, but the file contains several")
             }
             return certificate
         }

@@ -145,7 +145,8 @@ public final class HTTPStubber: HTTPTransport {
         as transfer: StubTransfer
     ) throws {
         guard !received.isBodyHidden else {
-            let reason = "an upload task hides its content on this platform, so it can't be passed through"
+            let cause = "the body of an upload task isn't accessible on this platform"
+            let reason = "\(cause), so the request can't be passed through"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         var request = request

@@ -7,7 +7,7 @@ import Requests
 extension StubCondition {
     /// Matches requests whose content is exactly these bytes; empty data matches a request without content.
     public static func body(_ body: Data) -> StubCondition {
-        ofBody("body of \(body.count) bytes") { $0.body == body ? nil : $0.contentDifference(from: body) }
+        ofBody("body of \(body.count.counting("byte"))") { $0.body == body ? nil : $0.contentDifference(from: body) }
     }
 
     /// Matches requests whose content is this text in UTF-8.
@@ -93,7 +93,7 @@ extension ReceivedRequest {
         }
         guard isShown else {
             return body.count == expected.count
-                ? "the content differs" : "the content has \(body.count) bytes, not \(expected.count)"
+                ? "the content differs" : "the content has \(body.count.counting("byte")), not \(expected.count)"
         }
         let same = zip(body, expected).prefix { $0 == $1 }.count
         func excerpt(_ content: Data) -> String {

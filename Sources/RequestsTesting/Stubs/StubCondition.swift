@@ -77,7 +77,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
     public static func not(_ condition: StubCondition) -> StubCondition {
         StubCondition("not \(condition)") { request in
             switch condition.evaluate(request) {
-            case .match: .mismatch("the request matches: \(condition)")
+            case .match: .mismatch("the request meets the negated condition: \(condition)")
             case .mismatch: .match([:])
             case .unknown(let reason): .unknown(reason)
             }
@@ -115,7 +115,7 @@ extension StubCondition {
 
     /// Matches requests that have a header field with this name and value.
     public static func header(_ name: HTTPField.Name, _ value: String) -> StubCondition {
-        StubCondition("header \(name) with a value") { request in
+        StubCondition("header \(name) with a specific value") { request in
             let values = request.headers[values: name]
             guard !values.isEmpty else { return missingHeader(name) }
             guard !values.contains(value) else { return nil }

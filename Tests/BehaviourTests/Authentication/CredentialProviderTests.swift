@@ -265,7 +265,7 @@ import Testing
         #expect(transport.requests.map { Side.basic.credential(of: $0) != nil } == [false, true, false, true, true])
     }
 
-    @Test func providerIsCalledForOtherUserOfSameRealm() async throws {
+    @Test func providerIsCalledPerUserInSameRealm() async throws {
         let transport = InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials?.username }
             return "/\(given ?? "")/1" == request.url.path ? .status(.ok) : Side.basic.challenge()

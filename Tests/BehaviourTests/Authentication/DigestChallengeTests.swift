@@ -338,7 +338,7 @@ private final class DigestServer: Sendable {
         #expect(other.transfers.first?.request.headers.contains(.proxyAuthorization) == false)
     }
 
-    @Test func digestUsesTargetOfEachRedirectHop() async throws {
+    @Test func digestCoversEachRedirectTarget() async throws {
         let digest = DigestServer()
         let transport = InMemoryTransport { request in
             let script = digest.answer(request)

@@ -99,7 +99,7 @@ import Testing
         #expect(try await text(client, "recipes") == "in")
     }
 
-    @Test func refreshSurvivesCancellationOfFirstRequest() async throws {
+    @Test func refreshSurvivesFirstRequestCancellation() async throws {
         let (gate, begun) = (Gate(), Recorder<Void>())
         let client = client(width: 2) { client in
             begun.record(())

@@ -54,7 +54,7 @@ import Testing
         #expect(leaving.requests.map { $0.headers[Self.token] } == ["hush-v2", nil])
     }
 
-    @Test func requestInheritsSensitivityOfClientHeader() async {
+    @Test func requestInheritsClientHeaderSensitivity() async {
         let queue = TestQueue(leaving) {
             $0.headers = HTTPHeaders([HTTPField(HTTPField.Name("X-Mine", isSensitive: true), "client's")])
         }

@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test(arguments: [(-5, 0, false), (0, 0, false), (16, 3, true), (16, 4, false)])
-    func fileMayUseUpToQuarterOfLimit(limit: Int, blocks: Int, isStored: Bool) async throws {
+    func entriesOverQuarterOfDiskLimitAreNotStored(limit: Int, blocks: Int, isStored: Bool) async throws {
         let trial = try trial(blocks: limit)
         await trial.load(for: Self.get(1))
 
@@ -299,7 +299,7 @@ import Testing
         #expect(trial.cache.diskSize == (isStored ? (blocks + 1) * Self.block : 0))
     }
 
-    @Test func filesOfEarlierRunCountTowardsLimit() async throws {
+    @Test func existingFilesCountTowardsDiskLimit() async throws {
         for number in 0..<16 { await (try trial(blocks: 16)).load(for: Self.get(number)) }
 
         await (try trial(blocks: 16)).load(for: Self.get(16))
@@ -334,7 +334,7 @@ import Testing
         #expect(files.filter { $0.pathExtension == "partial" }.map(\.lastPathComponent) == [names[1].0])
     }
 
-    @Test func removalAppliesToAllUsersOfURL() async throws {
+    @Test func removalByURLAppliesToAllUsers() async throws {
         let trial = try trial()
         let users: [HTTPHeaders] = [[], [.authorization: "Bearer a"], [.cookie: "b=1"]]
         for user in users { await trial.load(for: CacheSample.get(user)) }

@@ -114,7 +114,7 @@ import Testing
 
     /// A field that differs in each request would otherwise fill the cache with responses that are never used again.
     @Test(arguments: [false, true], ["Date", "DPoP", "X-Signature", "X-Tenant"] as [HTTPField.Name])
-    func oldestOfMoreThanEightVariantsIsEvicted(onDisk: Bool, _ name: HTTPField.Name) async throws {
+    func variantsAreLimitedToEightPerURL(onDisk: Bool, _ name: HTTPField.Name) async throws {
         let folder = TemporaryFolder()
         let cache = try makeCache(.automatic, onDisk ? folder.url : nil)
         let client = client(cache)

@@ -57,7 +57,7 @@ import Testing
     }
 
     /// The login keeps the value of the session cookie, which identifies the user from then on.
-    @Test func cookieKeptByLoginIdentifiesUser() async throws {
+    @Test func cookieUnchangedByLoginIdentifiesUser() async throws {
         let cache = ResponseCache(identity: .automatic)
 
         for user in ["A", "B"] {
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// The response of the login goes to a file.
-    @Test func cookieKeptByStreamedLoginIdentifiesUser() async throws {
+    @Test func cookieUnchangedByStreamedLoginIdentifiesUser() async throws {
         let cache = ResponseCache(identity: .automatic)
 
         for user in ["A", "B"] {

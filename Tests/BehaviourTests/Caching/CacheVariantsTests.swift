@@ -42,7 +42,7 @@ import Testing
         #expect(await trial.send(try get(other)).word == (isShared ? "fresh" : "miss"))
     }
 
-    @Test func removalKeepsResponsesOfOtherURLs() async throws {
+    @Test func removalByURLKeepsOtherURLs() async throws {
         let addresses = ["http://api.example.com/a", "https://api.example.com/a/", "https://api.example.com/a?"]
         for address in addresses + ["https://api.example.com/a"] { await load("1", for: try get(address)) }
 

@@ -48,7 +48,7 @@ import Testing
         #expect(transport.requests.map(\.transportRequest?.hasLeftOrigin) == [false, true, true, true, true])
     }
 
-    @Test func challengeOfOtherOriginIsIgnored() async {
+    @Test func crossOriginChallengeIsIgnored() async {
         let asked = Recorder<URL>()
         let transport = transport { _ in .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="home""#]) }
         let queue = TestQueue(transport) {

@@ -142,7 +142,7 @@ import Testing
         #expect(error?.response?.status == .badGateway)
     }
 
-    @Test func requestWithoutCachingFailsIfCacheOnly() async {
+    @Test func cacheOnlyRequestFailsIfCachingIsDisabled() async {
         let (client, transport) = client("")
         let request = Get<String>("a").caching(.none).cachePolicy(.returnCacheDataDontLoad)
 
@@ -204,7 +204,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test(arguments: [false, true]) func storedResponsesOfURLAreListed(isOnDisk: Bool) async throws {
+    @Test(arguments: [false, true]) func storedResponsesAreListedByURL(isOnDisk: Bool) async throws {
         let folder = TemporaryFolder()
         let cache =
             try isOnDisk ? ResponseCache(directory: folder.url, memoryLimit: 0, now: { [clock] in clock.now }) : cache

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["max-age=3600", "max-age=0"])
-    func errorOfCachedResponseIncludesRequestAndBody(cacheControl: String) async {
+    func cachedResponseErrorIncludesRequestAndBody(cacheControl: String) async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
                 ? .status(.notModified, headers: [.eTag: "\"v1\""])
@@ -88,7 +88,7 @@ import Testing
         #expect(transport.requests.count == 2 && second.transfers.map(\.response?.status) == [.notModified])
     }
 
-    @Test func conditionalRequestOfCallerReceives304() async {
+    @Test func explicitConditionalRequestReceives304() async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
                 ? .status(.notModified)

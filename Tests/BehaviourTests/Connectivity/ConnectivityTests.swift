@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Code.connectionLost, .cannotConnect, .timedOut, .badResponse, .untrusted])
-    func otherFailuresAreNotRetriedWhenConnected(code: RequestError.Code) async {
+    func failuresAreNotRetriedWhileConnected(code: RequestError.Code) async {
         #expect(await !decision(after: code))
     }
 

@@ -45,7 +45,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.cookie] } == ["own=0; here=1", "there=2", "here=1; new=3"])
     }
 
-    @Test func cookieOfRequestOverridesStoredOne() async throws {
+    @Test func explicitCookieOverridesStoredCookie() async throws {
         let jar = CookieJar()
         try jar.set(SetCookie("session", "jar"), for: home)
         try jar.set(SetCookie("theme", "dark"), for: home)
@@ -58,7 +58,7 @@ import Testing
         #expect(sent.headers[values: .cookie] == ["session=own; theme=dark"])
     }
 
-    @Test func namelessCookieIsSentWithCookieOfRequest() async throws {
+    @Test func namelessCookieIsSentWithExplicitCookie() async throws {
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.setCookie: "token"]) }
         let client = HTTPClient(transport: transport)
 

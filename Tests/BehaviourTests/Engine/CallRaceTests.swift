@@ -84,7 +84,7 @@ import Testing
         #expect(next.result?.value == "hello")
     }
 
-    @Test func cancelStopsTransferOfUnstructuredTask() async throws {
+    @Test func cancelStopsTransferInUnstructuredTask() async throws {
         struct Leaving: Interceptor {
             func intercept(
                 _ request: HTTPRequest,

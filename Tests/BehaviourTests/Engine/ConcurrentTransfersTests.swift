@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func openTransfersPauseAndCancelTogether() async throws {
+    @Test func pauseAndCancelApplyToAllOpenTransfers() async throws {
         let (transport, count) = (ManualTransport(), 250)
         let queue = TestQueue(transport) { $0.interceptors = [Swarm(count: count)] }
         let operation = queue.addRequest(TextRequest())

@@ -77,7 +77,7 @@ import Testing
         #expect(await codes.first(1) == [.deadlineExceeded])
     }
 
-    @Test func readerOfCancelledStreamThrowsCancelled() async throws {
+    @Test func readingCancelledStreamThrowsCancelled() async throws {
         let codes = Recorder<RequestError.Code?>()
         let hasBegun = Gate()
         let probe = Probe(adding: Reading(codes: codes) { hasBegun.open() }, to: TestQueue(endless))

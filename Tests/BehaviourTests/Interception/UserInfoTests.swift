@@ -98,7 +98,7 @@ import Testing
     }
 
     /// A request of a custom type rather than an `HTTPRequest`.
-    @Test func userInfoOfCustomRequestIsVisible() async throws {
+    @Test func customRequestUserInfoIsVisible() async throws {
         let seen = Recorder<String>()
         let queue = TestQueue { $0.interceptors = [Observer(seen: seen)] }
         var options = RequestOptions()

@@ -123,7 +123,7 @@ import Testing
         #expect(request.headers == [.accept(.json)] && request.method == .query)
     }
 
-    @Test func invalidFieldOfURLRequestIsRejected() throws {
+    @Test func invalidURLRequestFieldIsRejected() throws {
         for field in [HTTPField("X", "a\r\nX-Evil: 1"), HTTPField("X\r\nX-Evil", "1")] {
             var foundations = URLRequest(url: home)
             foundations.headers = [field]
@@ -176,7 +176,7 @@ import Testing
     }
 
     /// A response head received by libcurl has the same fields.
-    @Test func urlResponseKeepsFirstOfRepeatedSingleValues() throws {
+    @Test func urlResponseKeepsFirstValueOfSingletonFields() throws {
         let fields = [
             "Set-Cookie": "a=1, b=2", "Content-Type": "text/html; a=\"x, y\", text/plain",
             "Accept-Ranges": "bytes, none",

@@ -199,7 +199,7 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
     }
 
-    @Test func conversionKeepsContentTypeOfBody() throws {
+    @Test func conversionKeepsBodyContentType() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "a.csv")
         try Data("a,b".utf8).write(to: file)

@@ -101,7 +101,7 @@ import Testing
         )
     }
 
-    @Test func lateEventsIncludeEndOfCancelledTransfer() async throws {
+    @Test func lateEventsIncludeCancelledTransferEnd() async throws {
         let transport = ManualTransport()
         let operation = TestQueue(transport).addRequest(request)
         let transfer = try await transport.awaitTransfer()
@@ -113,7 +113,7 @@ import Testing
         #expect(await texts(events) == ["operationCreated", "operationStarted", "attempt 1", "end 1", "cancelled"])
     }
 
-    @Test(arguments: [false, true]) func eventsOfFinishedOperationEndImmediately(hasMonitor: Bool) async {
+    @Test(arguments: [false, true]) func eventsEndImmediatelyAfterCompletion(hasMonitor: Bool) async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) }) {
             if hasMonitor { $0.monitors.append(.events { _, _ in }) }
         }
@@ -125,7 +125,7 @@ import Testing
         #expect(await self.texts(operation.events).last == "failure")
     }
 
-    @Test func eventsOfUnstartedOperationEnd() async {
+    @Test func eventsEndForUnstartedOperation() async {
         let events = OperationQueue().makeOperation(for: request).events
 
         #expect(await texts(events) == ["operationCreated", "cancelled"])

@@ -77,7 +77,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func dumpOfOperationShowsItsState() async throws {
+    @Test func operationDumpShowsState() async throws {
         let operation = Self.client.addRequest(Get<Data>("\(raw: home.absoluteString)"))
         _ = try await operation.value()
         await operation.end()
@@ -90,7 +90,7 @@ import FoundationNetworking
     }
 
     // Until an operation has finished, Foundation keeps a closure there that the runtime of Swift 6.3 can't copy.
-    @Test func dumpOfWaitingOperationDoesNotCrash() async throws {
+    @Test func dumpingWaitingOperationDoesNotCrash() async throws {
         let queue = OperationQueue()
         queue.isSuspended = true
         let operations = (0..<3).map { _ in

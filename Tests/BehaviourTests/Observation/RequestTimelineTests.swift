@@ -55,7 +55,7 @@ import Testing
         #expect(recorder.timeline.forgotten == 4500)
     }
 
-    @Test func endOfDroppedTransferIsIgnored() {
+    @Test func droppedTransferEndIsIgnored() {
         let recorder = recorder(limit: 1)
         let operation = SampleOperation(1, monitor: recorder)
         let first = operation.begin(1)

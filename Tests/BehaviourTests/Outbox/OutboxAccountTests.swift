@@ -10,7 +10,7 @@ import Testing
 
 /// Writes are never sent with the credentials of another account.
 @Suite(.bounded) struct OutboxAccountTests {
-    @Test func entriesOfOtherAccountsAreParked() async throws {
+    @Test func entriesForOtherAccountsAreParked() async throws {
         let trial = OutboxTrial()
         let outbox = try trial.open { ($0.account, $0.isPaused) = ("ada", true) }
         try await outbox.add(SaveNote(note: 1, text: "ada's"), in: "a")

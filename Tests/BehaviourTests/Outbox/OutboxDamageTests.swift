@@ -116,7 +116,7 @@ import Testing
         #expect(rest.filter { ["2", "3"].contains($0) } == ["2", "3"])
     }
 
-    @Test func damagedAddedRecordLosesOnlyItsEntry() async throws {
+    @Test func corruptAddRecordAffectsOnlyItsEntry() async throws {
         let journal = try await Self.journal()
         let line = try #require(journal.lines.firstIndex { $0.range(of: Data((journal.ids["3"] ?? "").utf8)) != nil })
         var lines = journal.lines

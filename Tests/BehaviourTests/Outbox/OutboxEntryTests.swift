@@ -276,7 +276,7 @@ import Testing
         #expect(await outbox.waitUntilDrained())
     }
 
-    @Test func retryOfInFlightEntryHasNoEffect() async throws {
+    @Test func retryingInFlightEntryHasNoEffect() async throws {
         let trial = OutboxTrial { _ in .never }
         let first = try trial.open()
         let late = trial.date.now + 60
@@ -533,7 +533,7 @@ import Testing
         await #expect(throws: Outbox.Error.unregistered("UploadPhoto")) { try await outbox.add(UploadPhoto(name: "a")) }
     }
 
-    @Test func entryOfUnregisteredTypeIsKept() async throws {
+    @Test func entryWithUnregisteredTypeIsKept() async throws {
         let trial = OutboxTrial()
         let first = try trial.open {
             $0.register(UploadPhoto.self, as: "UploadPhoto")

@@ -309,7 +309,7 @@ import Testing
     }
 
     /// The copy may be all that remains of the entry.
-    @Test func fileCopyOfDamagedEntryIsKept() async throws {
+    @Test func corruptEntryKeepsItsFileCopy() async throws {
         let trial = OutboxTrial()
         let photo = trial.folder.file("photo.jpg")
         try Data("photo".utf8).write(to: photo)

@@ -21,7 +21,7 @@ import Testing
         #expect(outbox.entries == [] && outbox.isEmpty)
     }
 
-    @Test func entryOfPreviousProcessIsSent() async throws {
+    @Test func entryFromPreviousProcessIsSent() async throws {
         let trial = OutboxTrial()
         let first = try trial.open { $0.isPaused = true }
         let id = try await first.add(SaveNote(note: 1, text: "soup"), in: "notes/1")
@@ -59,7 +59,7 @@ import Testing
         #expect(trial.arrivals.elements.map(\.key) == Array(repeating: id.uuidString, count: 3))
     }
 
-    @Test func entriesOfCategoryAreSentSerially() async throws {
+    @Test func entriesInCategoryAreSentSerially() async throws {
         let gate = Gate()
         let trial = OutboxTrial { $0.text == "1" ? .text("saved").held(by: gate) : .text("saved") }
         let outbox = try trial.open()

@@ -316,7 +316,7 @@ import Testing
 
     /// Otherwise, a progress bar for several requests would never disappear.
     @Test(arguments: [true, false], [0, 40])
-    func parentOfFailedChildFinishes(isUpload: Bool, count: Int) async throws {
+    func parentFinishesAfterChildFails(isUpload: Bool, count: Int) async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue { $0.retry = .never }.addRequest(request)
         let child = isUpload ? operation.uploadProgress : operation.progress
@@ -333,7 +333,7 @@ import Testing
         #expect(child.completedUnitCount == max(1, Int64(count)))
     }
 
-    @Test func parentOfCancelledChildFinishes() async throws {
+    @Test func parentFinishesAfterChildIsCancelled() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 1)
         whole.addChild(operation.progress, withPendingUnitCount: 1)

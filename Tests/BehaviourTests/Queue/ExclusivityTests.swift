@@ -35,7 +35,7 @@ import Testing
 
     private func category() -> RequestOptions.ExclusiveCategory { RequestOptions.ExclusiveCategory(UUID()) }
 
-    @Test func requestsOfCategoryRunSeriallyAcrossQueues() async throws {
+    @Test func exclusiveRequestsRunSeriallyAcrossQueues() async throws {
         let (category, transport) = (category(), ManualTransport())
         let queues = [TestQueue(transport), TestQueue(transport, width: 1)]
 
@@ -258,7 +258,7 @@ import Testing
         for operation in [other, second] as [Operation] { await operation.end() }
     }
 
-    @Test func memberRequiringCategoryOfItsGroupFails() async throws {
+    @Test func memberRequiringItsGroupsCategoryFails() async throws {
         let category = category()
         let queue = TestQueue()
 

@@ -37,7 +37,7 @@ extension Operation {
 
     // MARK: Groups
 
-    @Test func nestedGroupWaitsForTicketOfOuterGroup() async throws {
+    @Test func nestedGroupWaitsForOuterGroupTicket() async throws {
         let (holder, queue, began) = (try await holder(of: category), TestQueue(), Locked(false))
         let outer = queue.addGroup([request("0")], exclusive: [category])
 
@@ -53,7 +53,7 @@ extension Operation {
         #expect(began.withLock { $0 })
     }
 
-    @Test func memberOfWaitingGroupHoldsNoCategory() async throws {
+    @Test func waitingGroupMemberHoldsNoCategory() async throws {
         let (holder, queue) = (try await holder(of: category), TestQueue())
         let waiting = queue.addGroup([request("member", [other])], exclusive: [category])
 
@@ -108,7 +108,7 @@ extension Operation {
 
     // MARK: Ends
 
-    @Test func cancelledSuspendedOperationDoesNotBlock() async throws {
+    @Test func cancelInSuspendedQueueReleasesItsCategory() async throws {
         let (suspended, queue) = (TestQueue(isSuspended: true), TestQueue())
         let cancelled = suspended.addRequest(request("cancelled", [category]))
         let next = queue.addRequest(request("next", [category]))
@@ -151,7 +151,7 @@ extension Operation {
     }
 
     // If each member scanned the whole preceding group, this test would take minutes.
-    @Test func largeGroupsOfSameCategoryScale() async throws {
+    @Test func largeGroupsInSameCategoryScale() async throws {
         let (holder, count) = (try await holder(of: category), Scale.pick(500, whole: 5_000))
         let queue = TestQueue()
         let requests = (0..<count).map { TextRequest(identifier: "\($0)") }

@@ -60,7 +60,7 @@ import Testing
         #expect(second.url.query() == "page=2&locale=en")
     }
 
-    @Test func userInfoOfURLAppliesToPages() async throws {
+    @Test func urlCredentialsApplyToAllPages() async throws {
         let transport = Self.linked
         let queue = TestQueue(transport)
         _ = await collect(queue.pages(HTTPRequest("https://ada:lovelace@api.example.com/v1/items")))

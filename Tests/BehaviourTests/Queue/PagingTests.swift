@@ -221,7 +221,7 @@ import Testing
 
     // MARK: Operations
 
-    @Test func pagesUseOperationClassOfRequest() async throws {
+    @Test func pagesUseCustomOperationClass() async throws {
         let transport = Self.linked()
         let (pages, error) = await collect(TestQueue(transport).pages(LinkedRequest()))
 

@@ -229,7 +229,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
-    @Test func bodyOfWrongLengthLeavesNoFile() async throws {
+    @Test func bodyWithWrongLengthLeavesNoFile() async throws {
         let folder = TemporaryFolder()
         let stream = HTTPBody.Stream(InputStream(data: Data("short".utf8)), length: 10)
 

@@ -61,7 +61,7 @@ import Testing
         await #expect(throws: RequestError.self) { try await TestQueue.sent(api.get("\(raw: path)")) }
     }
 
-    @Test func clientOfOtherOriginAddsNoCredentials() async throws {
+    @Test func crossOriginClientAddsNoCredentials() async throws {
         let provider = AnonymousRequestProvider(baseURL: URL(string: "https://other.example.com")!)
 
         let sent = try await TestQueue.sent(provider.get("/x")) {
@@ -75,7 +75,7 @@ import Testing
         #expect(sent.url.absoluteString == "https://other.example.com/x")
     }
 
-    @Test func clientOfSameOriginAddsCredentials() async throws {
+    @Test func sameOriginClientAddsCredentials() async throws {
         let sent = try await TestQueue.sent(HTTPRequest("https://API.example.com:443/x?a=1")) {
             $0.headers = [.authorization: "Bearer secret"]
             $0.query = ["token": "t"]

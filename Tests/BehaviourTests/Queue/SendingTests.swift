@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Progress
 
-    @MainActor @Test func progressIsReportedOnActorOfCaller() async throws {
+    @MainActor @Test func progressIsReportedOnCallerActor() async throws {
         let transport = InMemoryTransport { _ in
             .data(Data(count: 7)).dripping(by: 4)
         }

@@ -199,7 +199,7 @@ import Testing
         #expect(sent.headers["X-A"] == "1" && !sent.headers.contains("X-Own") && sent.url.query() == "a=b")
     }
 
-    @Test func monitorSeesRequestTypeOfEventStream() async throws {
+    @Test func monitorReceivesEventStreamRequestType() async throws {
         let monitor = RecordingMonitor()
         let queue = TestQueue(InMemoryTransport.answering([.status(.noContent)])) { $0.monitors = [monitor] }
 

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func idempotencyKeyAllowsRetryOfBusyServer() async {
+    @Test func idempotencyKeyAllowsRetryAfter503() async {
         let request = Self.request(.post).header("Idempotency-Key", "1")
 
         let outcome = await read(request, [Self.busy, Self.ended]) { $0.retry = .default }
@@ -125,7 +125,7 @@ import Testing
         #expect(retried.events == ["a"] && retried.methods.count == 2)
     }
 
-    @Test func expiredTokenOfPostIsRefreshed() async {
+    @Test func expiredTokenIsRefreshedForPOST() async {
         let authenticator = TokenAuthenticator { _ in "new" }
 
         let outcome = await read(Self.request(.post), [.status(.unauthorized), Self.ended]) {

@@ -164,7 +164,7 @@ import Testing
         #expect(try received() == [:])
     }
 
-    @Test func hostFieldOfClientStaysAtItsOrigin() async throws {
+    @Test func clientHostFieldIsNotSentToOtherOrigins() async throws {
         let client = client { $0.headers = [.host: "virtual.example", "X-Tenant": "t", .accept: "*/*"] }
         let address: HTTPRequest.Path = "https://other.example/file"
         _ = try await client.send(HTTPRequest("file"))

@@ -73,7 +73,7 @@ import Testing
         #expect(headers[values: "X-For"] == ["0", "1", "2"])
     }
 
-    @Test func laterHeaderReplacesEarlierOfSameName() {
+    @Test func laterHeaderReplacesEarlierWithSameName() {
         let request = Get<User>("u")
             .headers { Header("x-a", value: "1") }
             .headers { Header("X-A", value: "2") }

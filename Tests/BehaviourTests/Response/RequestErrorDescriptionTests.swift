@@ -194,7 +194,7 @@ import Testing
         )
     }
 
-    @Test func errorOfConditionFailsRequest() async {
+    @Test func conditionErrorFailsRequest() async {
         let offline = todo.condition(.condition { _ in throw RequestError(.offline, phase: .building) })
         let refused = todo.condition(.condition { _ in throw Refusal.notYet })
 
@@ -202,7 +202,7 @@ import Testing
         #expect(await description(of: refused, over: .json("{}")) == "conditionFailed while building: Refusal.notYet")
     }
 
-    @Test func failedRequestOfConditionIsCause() async {
+    @Test func failedRequestInConditionIsCause() async {
         let login = todo.condition(.condition { try await _ = $0.send(HTTPRequest(url: server)) })
 
         let text = await description(of: login, over: .status(.forbidden))

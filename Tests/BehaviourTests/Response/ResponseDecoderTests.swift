@@ -31,7 +31,7 @@ import Testing
         HTTPResponse(head: HTTPResponseHead(status: status, headers: headers), body: Data(text.utf8))
     }
 
-    @Test func textUsesCharsetOfResponse() throws {
+    @Test func textUsesResponseCharset() throws {
         let latin = HTTPResponse(
             head: HTTPResponseHead(status: .ok, headers: [.contentType: "text/plain; charset=\"ISO-8859-1\""]),
             body: Data([0x63, 0x61, 0x66, 0xE9])
@@ -86,7 +86,7 @@ import Testing
         #expect(try ResponseDecoder.json(User.self, atKeyPath: path).decode(response(json)) == User())
     }
 
-    @Test func keyPathUsesDateStrategyOfDecoder() throws {
+    @Test func keyPathUsesDecoderDateStrategy() throws {
         let decoder = ResponseDecoder.json(
             Date.self,
             atKeyPath: "at",

@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [0, 31, 33])
-    func digestOfWrongLengthIsRejected(count: Int) {
+    func digestWithWrongLengthIsRejected(count: Int) {
         #expect(throws: InvalidValue.self) { try TrustPolicy.PublicKeyPin(sha256: Data(count: count)) }
     }
 }

@@ -47,7 +47,7 @@ import Testing
         peer.transfer.receive(.end(nil))
     }
 
-    @Test func sendErrorOfClosedSocketNamesRequest() async throws {
+    @Test func sendErrorOnClosedSocketIncludesRequest() async throws {
         let server = try MockServer { _ in .webSocket { $0.close() } }
         let socket = try await HTTPClient(baseURL: server.url).webSocket("feed")
         for try await _ in socket.messages {}

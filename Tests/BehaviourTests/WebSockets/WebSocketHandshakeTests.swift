@@ -63,7 +63,7 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func absoluteURLOfSameOriginInheritsHeaders() async throws {
+    @Test func sameOriginAbsoluteURLInheritsHeaders() async throws {
         let client = HTTPClient(baseURL: try address("http")) { $0.headers[.authorization] = "Bearer t" }
 
         try await client.webSocket(HTTPRequest(url: try address("ws", "/x"))).close()

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests of the protocol with a table of cases, without a network.
 @Suite(.bounded) struct WebSocketMachineTests {
-    @Test func caseTableIsCompleteAndUnique() {
+    @Test func caseTableIsCompleteWithoutDuplicates() {
         #expect(WebSocketCase.all.count > 250)
         #expect(Set(WebSocketCase.all.map(\.number)).count == WebSocketCase.all.count)
     }

@@ -145,7 +145,7 @@ import Testing
         for socket in sockets { await socket.close() }
     }
 
-    @Test func socketOccupiesSlotOfOperationQueue() async throws {
+    @Test func socketOccupiesOperationQueueSlot() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let ends = Recorder<String>()

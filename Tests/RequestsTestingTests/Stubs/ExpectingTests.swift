@@ -42,7 +42,7 @@ import Testing
         #expect(
             failure?.description == """
                 \(#fileID):\(line): no request matches: method POST, URI template /users/{id}, \
-                header Accept with a value, header Authorization with a value, JSON body
+                header Accept with a specific value, header Authorization with a specific value, JSON body
                 the closest of 2 requests: POST https://api.example.com:8443/users/1?page=…&token=…
                 - the header Accept is */*, not text/html
                 - the header Authorization has a different value

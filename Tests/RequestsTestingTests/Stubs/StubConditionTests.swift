@@ -84,7 +84,7 @@ import Testing
             reason: "the URL https://a/users/7 doesn't match the template /teams/{id}"
         ),
         Row(condition: .not(.method(.get)), reason: nil),
-        Row(condition: .not(.method(.post)), reason: "the request matches: method POST"),
+        Row(condition: .not(.method(.post)), reason: "the request meets the negated condition: method POST"),
         Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
     ]

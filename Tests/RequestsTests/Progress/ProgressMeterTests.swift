@@ -83,6 +83,6 @@ import Testing
     }
 
     @Test func itSaysHowManyBytes() {
-        #expect("\(progress(1, of: 2))" == "1 of 2 bytes" && "\(progress(1))" == "1 bytes")
+        #expect("\(progress(1, of: 2))" == "1 of 2 bytes" && "\(progress(1))" == "1 byte")
     }
 }

@@ -102,7 +102,7 @@ extension Authorization: HTTPField.Value, DescribedMirror {
     /// - Throws: ``InvalidValue``, which doesn't reveal the credentials.
     public func validated() throws(InvalidValue) -> Authorization {
         let reason = invalidityReason ?? (rawValue.isFieldValue ? nil : "contains a control character")
-        if let reason { throw InvalidValue(.headerValue, "of Authorization \(reason)") }
+        if let reason { throw InvalidValue(in: .authorization, reason) }
         return self
     }
 

@@ -132,8 +132,8 @@ extension CacheControl: HTTPField.Value {
     /// - Throws: An ``InvalidValue`` that names the invalid directive.
     public func validated() throws(InvalidValue) -> CacheControl {
         for directive in directives where !directive.name.isToken || directive.argument?.isFieldValue == false {
-            let reason = "of Cache-Control has an invalid directive"
-            throw InvalidValue(.headerValue, reason, excerpt: directive.description)
+            let reason = "has an invalid directive"
+            throw InvalidValue(in: .cacheControl, reason, excerpt: directive.description)
         }
         return self
     }

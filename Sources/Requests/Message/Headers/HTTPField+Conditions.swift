@@ -28,7 +28,7 @@ extension HTTPField {
     ///
     /// Only a strong tag guarantees equal bytes, so a weak tag fails the request when it is built.
     public static func ifRange(_ tag: HTTPField.EntityTag) -> HTTPField {
-        let flaw = tag.isWeak ? InvalidValue(.headerValue, "of If-Range is a weak entity tag") : tag.flaw
+        let flaw = tag.isWeak ? InvalidValue(in: .ifRange, "has a weak entity tag") : tag.flaw
         return HTTPField(.ifRange, tag.rawValue, flaw: flaw)
     }
 
@@ -55,7 +55,7 @@ extension HTTPField {
     public static func acceptRanges(_ unit: String = "bytes") -> HTTPField { HTTPField(.acceptRanges, unit) }
 
     private static func range(from position: Int64, _ bytes: String) -> HTTPField {
-        let flaw = position < 0 ? InvalidValue(.headerValue, "of Range is negative", excerpt: bytes) : nil
+        let flaw = position < 0 ? InvalidValue(in: .range, "has a negative position or length", excerpt: bytes) : nil
         return HTTPField(.range, "bytes=" + bytes, flaw: flaw)
     }
 
@@ -104,7 +104,7 @@ extension HTTPField {
     /// A value may be an entire list with weights, as in configurations, and is then sent unchanged.
     private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
         let invalid = values.first { $0.isEmpty || !(ASCIISet.token + ";,= ").containsAll($0) }
-        let flaw = invalid.map { InvalidValue(.headerValue, "of \(name) contains an invalid character", excerpt: $0) }
+        let flaw = invalid.map { InvalidValue(in: name, "has a value with an invalid character", excerpt: $0) }
         return HTTPField(name, weighted(values), flaw: flaw)
     }
 

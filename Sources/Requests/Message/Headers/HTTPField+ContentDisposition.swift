@@ -66,12 +66,12 @@ extension HTTPField.ContentDisposition: HTTPField.Value {
     ///   contains a control character.
     public func validated() throws(InvalidValue) -> HTTPField.ContentDisposition {
         guard type.isToken else {
-            throw InvalidValue(.headerValue, "of Content-Disposition has an invalid type", excerpt: type)
+            throw InvalidValue(in: .contentDisposition, "has an invalid type", excerpt: type)
         }
-        if let flaw = parameters.flaw(.headerValue, "of Content-Disposition ") { throw flaw }
+        if let flaw = parameters.flaw(.headerValue, in: .contentDisposition) { throw flaw }
         guard fileName?.isFieldValue != false else {
-            let reason = "of Content-Disposition has a file name that contains a control character"
-            throw InvalidValue(.headerValue, reason, excerpt: fileName ?? "")
+            let reason = "has a file name with a control character"
+            throw InvalidValue(in: .contentDisposition, reason, excerpt: fileName ?? "")
         }
         return self
     }

@@ -75,7 +75,7 @@ extension HTTPField.ContentRange: HTTPField.Value {
     /// - Throws: ``InvalidValue`` if a position is negative, or beyond the end of the representation.
     public func validated() throws(InvalidValue) -> HTTPField.ContentRange {
         guard isConsistent else {
-            throw InvalidValue(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)
+            throw InvalidValue(in: .contentRange, "has an inconsistent range", excerpt: rawValue)
         }
         return self
     }

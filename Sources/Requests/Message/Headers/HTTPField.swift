@@ -204,17 +204,16 @@ extension [HTTPField.Parameter] {
     ///
     /// - Parameters:
     ///   - kind: The kind of value that the parameters belong to.
-    ///   - prefix: The beginning of the error's reason, such as `of Content-Disposition `.
+    ///   - field: The header field that has the parameters, if known.
     /// - Returns: The error, or `nil` if all parameters are valid.
-    func flaw(_ kind: InvalidValue.Kind, _ prefix: String = "") -> InvalidValue? {
+    func flaw(_ kind: InvalidValue.Kind, in field: HTTPField.Name? = nil) -> InvalidValue? {
         for parameter in self {
             guard parameter.name.isToken else {
-                let reason = prefix + "has an invalid parameter name"
-                return InvalidValue(kind, reason, excerpt: parameter.name)
+                return InvalidValue(kind, in: field, "has an invalid parameter name", excerpt: parameter.name)
             }
             guard parameter.value.isFieldValue else {
-                let reason = prefix + "contains a control character in the parameter \(parameter.name.shortened())"
-                return InvalidValue(kind, reason, excerpt: parameter.value)
+                let reason = "has a control character in the value of the parameter \(parameter.name.shortened())"
+                return InvalidValue(kind, in: field, reason, excerpt: parameter.value)
             }
         }
         return nil

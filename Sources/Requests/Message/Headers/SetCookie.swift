@@ -88,7 +88,7 @@ extension SetCookie: HTTPField.Value, DescribedMirror {
         _ = try cookie.validated()
         for attribute in [domain, path].compactMap(\.self) {
             guard attribute.isFieldValue, !attribute.utf8.contains(UInt8(ascii: ";")) else {
-                throw InvalidValue(.headerValue, "of Set-Cookie has an invalid domain or path", excerpt: attribute)
+                throw InvalidValue(in: .setCookie, "has an invalid domain or path", excerpt: attribute)
             }
         }
         return self
@@ -258,10 +258,10 @@ extension Cookie: HTTPField.Value, DescribedMirror {
     ///   whitespace.
     public func validated() throws(InvalidValue) -> Cookie {
         guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
-            throw InvalidValue(.headerValue, "of Cookie contains a cookie with an invalid name", excerpt: name)
+            throw InvalidValue(in: .cookie, "has a cookie with an invalid name", excerpt: name)
         }
         guard value.isFieldValue, !value.utf8.contains(UInt8(ascii: ";")), value == value.trimmedOfBlanks else {
-            throw InvalidValue(.headerValue, "of Cookie contains a cookie with an invalid value", excerpt: name)
+            throw InvalidValue(in: .cookie, "has an invalid value for the cookie", excerpt: name)
         }
         return self
     }

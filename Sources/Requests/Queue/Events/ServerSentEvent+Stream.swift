@@ -178,7 +178,7 @@ private struct EventConnector {
         if let lastEventID, !lastEventID.isEmpty {
             // Without the identifier, the server would start from the beginning and send the same events again.
             guard ServerSentEventParser.canBeSent(lastEventID) else {
-                let flaw = InvalidValue(.headerValue, "of Last-Event-ID is too long, or contains a control character")
+                let flaw = InvalidValue(in: .lastEventID, "is too long, or contains a control character")
                 throw RequestError(.invalidRequest, phase: .building, underlying: flaw)
             }
             fields.add(HTTPField(.lastEventID, lastEventID).attributedToLibrary())

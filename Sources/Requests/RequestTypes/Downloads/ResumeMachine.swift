@@ -42,7 +42,7 @@ struct ResumeMachine: Sendable {
         /// The response contains multiple ranges.
         case multipleRanges = "the server sent several ranges"
         /// The response is encoded, so its range doesn't refer to positions in the file.
-        case encoded = "the server sent a range of the encoded file"
+        case encoded = "the partial response has a Content-Encoding, so its range can't be matched to the file"
         /// The response is partial, although the entire file was requested.
         case unrequestedPart = "the server sent a range, although none was requested"
         /// The connection ended too early; the download can be resumed.

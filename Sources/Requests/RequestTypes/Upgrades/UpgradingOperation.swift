@@ -122,7 +122,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
 
     func conclude(_ response: RawResponse, of sent: HTTPRequest) async throws(RunFailure) {
         guard response.status == .switchingProtocols, let open = operation.upgrade.connection.withLock({ $0 }) else {
-            let reason = "the response doesn't open \(Owner.Connection.title)"
+            let reason = "the server didn't accept the upgrade to \(Owner.Connection.title)"
             let error = RequestError(.badResponse, phase: .receiving, reason: reason)
             throw RunFailure(error, in: .receiving, response: response.map { $0.data ?? Data() })
         }

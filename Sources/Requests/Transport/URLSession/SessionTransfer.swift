@@ -152,12 +152,13 @@ extension URLSession {
     /// - Throws: A ``RequestError`` if the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
         guard request.decodesContent else {
-            throw RequestError(.unsupported, phase: .sending, reason: "a URLSession always decodes content")
+            let reason = "URLSession always decompresses content, so `decodesContent` can't be false"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         var urlRequest = try self.urlRequest(for: request)
         guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
         guard request.method != .get, request.method != .head else {
-            let reason = "a URLSession can't send a body with \(request.method)"
+            let reason = "URLSession can't send a body with \(request.method)"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         switch request.body.content {
@@ -197,7 +198,7 @@ extension URLSession {
         #endif
         guard !request.headers.contains(.proxyAuthorization) else {
             let reason =
-                "a URLSession would send Proxy-Authorization to the origin; configure the proxy in its configuration"
+                "URLSession would send Proxy-Authorization to the origin; configure the proxy in its configuration"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         for field in request.headers where urlRequest.value(forHTTPHeaderField: field.name.rawValue) == nil {
@@ -222,7 +223,7 @@ extension TransportRequest {
     /// Requests over plain HTTP are rejected, too, because they may be redirected to HTTPS.
     fileprivate func validateTrust() throws(RequestError) {
         guard trust != .system else { return }
-        let reason = "a URLSession supports only the system's trust policy"
+        let reason = "URLSession supports only the system's trust policy"
         throw RequestError(.unsupported, phase: .sending, reason: reason)
     }
     #endif

@@ -24,7 +24,7 @@ final class SessionTrust: Sendable {
     /// - Throws: A ``RequestError`` if the client's certificate can't be used.
     init(_ rules: HostTrust) throws(RequestError) {
         guard !rules.requiresStaple else {
-            let reason = "a URLSession can't request a stapled OCSP response"
+            let reason = "URLSession can't request a stapled OCSP response"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         self.rules = rules
@@ -117,7 +117,7 @@ extension TrustPolicy.ClientIdentity {
     ///   keychain, or with the code `untrusted` if the container can't be opened.
     func makeCredential() throws(RequestError) -> URLCredential {
         guard case .pkcs12(let container) = content else {
-            throw Self.unsupported("a URLSession accepts a client certificate only as PKCS#12")
+            throw Self.unsupported("URLSession accepts a client certificate only as PKCS#12")
         }
         var options: [String: Any] = [kSecImportExportPassphrase as String: password ?? ""]
         #if os(macOS)

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func attemptsOfOperationShareOneKey() async {
+    @Test func retriesReuseIdempotencyKey() async {
         let number = Locked(0)
         let keys = ClosureInterceptor.idempotencyKeys(makeKey: {
             number.withLock {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.get, .put, .delete, .head])
-    func otherMethodsHaveNoKey(method: HTTPMethod) async {
+    func idempotentMethodsGetNoKey(method: HTTPMethod) async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         _ = await Probe(adding: request(method), to: queue(transport, .idempotencyKeys())).ended()
 

@@ -35,7 +35,7 @@ import Testing
         #expect(try text(.form(["z": first, "page": page, "new": isNew])) == "z=ada&page=2&new=true")
     }
 
-    @Test func formOfListsKeepsOrderAndDuplicates() throws {
+    @Test func formWithListsKeepsOrderAndDuplicates() throws {
         var encoder = QueryEncoder()
         encoder.arrays = .noBrackets
 

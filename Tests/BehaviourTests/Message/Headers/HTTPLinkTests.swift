@@ -90,7 +90,7 @@ import Testing
             ("<a>; rel=next; anchor=\"https://other.example/\"", false), ("<a>; rel=next; anchor=\"https://\"", false),
         ] as [(String, Bool)]
     )
-    func linksOfOtherResourcesAreIgnored(text: String, isOfResponse: Bool) {
+    func linksAnchoredToOtherResourcesAreIgnored(text: String, isOfResponse: Bool) {
         #expect(links(text).map(\.isOfResponse) == [isOfResponse])
         #expect((head(text).link("next") != nil) == isOfResponse)
     }

@@ -71,7 +71,7 @@ import Testing
         #expect(text == "Not for you.\r\n--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--b--\r\n")
     }
 
-    @Test func otherMultipartTypesCanBeNestedWithoutNames() throws {
+    @Test func multipartRelatedNestsPartsWithoutNames() throws {
         var inner = MultipartForm(boundary: "in", type: .multipartMixed)
         inner.append(.init(.text("a"), headers: ["Content-ID": "<1>"]))
         inner.append(.init(.data(Data("b".utf8), type: nil), fileName: "b"))

@@ -91,7 +91,7 @@ import Testing
         .chunked([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
     }
 
-    @Test(arguments: loops) func connectionLossInLoopMatchesFetchError(_ loop: Loop) async throws {
+    @Test(arguments: loops) func connectionLossInIterationMatchesFetchError(_ loop: Loop) async throws {
         let response = Self.content("data").reset(after: 4)
         let client = HTTPClient(transport: InMemoryTransport { _ in response })
         let fetched = await #expect(throws: RequestError.self) { try await client.fetch(Get<Data>(home)) }

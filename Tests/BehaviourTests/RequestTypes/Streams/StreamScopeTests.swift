@@ -61,7 +61,7 @@ import Testing
         func addOperation(_ operation: Operation) {}
     }
 
-    @Test func droppedStreamOperationThrows() async {
+    @Test func streamThrowsIfQueueDropsOperation() async {
         await #expect(throws: RequestError.self) { try await Forgetful().stream(TextRequest()) }
     }
 

@@ -123,7 +123,7 @@ extension HostResolver {
         defer { if let list { freeaddrinfo(list) } }
         guard code == 0 else { return .failure(Failure(reason: String(cString: gai_strerror(code)))) }
         let addresses = sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap(text)
-        return addresses.isEmpty ? .failure(Failure(reason: "it has no usable address")) : .success(addresses)
+        return addresses.isEmpty ? .failure(Failure(reason: "no usable address was found")) : .success(addresses)
     }
 
     // A scoped address is excluded, because libcurl doesn't support its suffix with a percent sign.

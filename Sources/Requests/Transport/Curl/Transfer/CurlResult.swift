@@ -45,7 +45,7 @@ struct CurlResult: Sendable, Hashable {
 
     private var reasonPrefix: String {
         guard !lacksCommonProtocol else {
-            return "the server supports only HTTP/2, which is disabled, or for which the request head is too large: "
+            return "the server supports only HTTP/2, but HTTP/2 is disabled, or the request head is too large for it: "
         }
         return code == 27 ? "a header line exceeds the limit of libcurl, or memory is exhausted: " : ""
     }
