@@ -21,7 +21,7 @@ import RequestsTesting
 /// In Swift Testing, pass the checks as arguments of one test: `@Test(arguments: TransportConformance.checks)`. If the
 /// transport lacks the capability for a feature, the check only verifies that the transport rejects the feature, or it
 /// is skipped with a reason, so look at the result. If the transport is known to fail a check, don't omit the check,
-/// but wrap it in `withKnownIssue`, which fails as soon as the fault is fixed.
+/// but wrap it in `withKnownIssue`, which fails as soon as the bug is fixed.
 ///
 /// ### Without a network
 ///

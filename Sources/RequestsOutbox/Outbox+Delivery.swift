@@ -11,7 +11,7 @@ extension Outbox {
         public let entry: Entry
         /// The request.
         public let request: R
-        /// The response, with the value of the request.
+        /// The response, whose body is the decoded value.
         public let response: HTTPResponse<R.Success>
     }
 }

@@ -5,11 +5,11 @@ import Foundation
 import Requests
 
 extension Outbox {
-    /// A change of an outbox or its entries.
+    /// A change to an outbox or its entries.
     public enum Event: Sendable {
         /// An entry was added, and is stored on disk.
         case added(Entry)
-        /// An attempt to send an entry begins.
+        /// An attempt to send an entry has begun.
         case sending(Entry)
         /// An attempt failed, and the entry will be sent again.
         case failed(Entry, RequestError)
@@ -18,7 +18,7 @@ extension Outbox {
         /// In the first case, the entry was refused, its response wasn't handled, it has expired, or it can't be read.
         /// In the second case, its request was cancelled because the account has changed.
         case parked(Entry, RequestError?)
-        /// The application retries an entry.
+        /// The application has retried an entry.
         case retried(Entry)
         /// An entry was sent, its response was handled, and the entry was removed.
         case sent(Entry, HTTPResponseHead)

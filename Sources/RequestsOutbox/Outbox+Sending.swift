@@ -140,7 +140,7 @@ extension Outbox {
                 shared.operations[item.entry.id] = operation
                 return shared.state.cancelDisallowed([item.entry.id]).isEmpty
             }
-            // From here on, a change of the account finds the operation and cancels it. A cancelled operation sends
+            // From here on, setting another account finds the operation and cancels it. A cancelled operation sends
             // nothing.
             if !isAllowed { operation.cancel() }
             client.addOperation(operation)
@@ -192,13 +192,13 @@ extension Outbox {
                 }
             case .success(let response): self?.advance { $0.attemptSucceeded(entry.id, response.head) }
             case .failure(let error):
-                self?.fail(entry, error)
+                self?.recordFailedAttempt(entry, error)
             }
         }
         return operation
     }
 
-    private func fail(_ entry: Entry, _ error: RequestError) {
+    private func recordFailedAttempt(_ entry: Entry, _ error: RequestError) {
         let (environment, decision) = (client.environment, settings.decide(error, entry))
         let wait = settings.backoff.delay(before: entry.attempts + 1, random: environment.random)
         let requestedWait = error.retryAfter(from: environment.currentDate) ?? .zero

@@ -7,7 +7,9 @@ import Requests
 extension Outbox {
     /// The settings of an outbox, and the types of its requests.
     public struct Settings: Sendable {
-        /// The account of new entries, and of the entries that are sent; `nil`, the default, means no account.
+        /// The current account: new entries belong to it, and only its entries are sent.
+        ///
+        /// `nil`, the default, means no account.
         public var account: String?
         /// The maximum number of entries, of different categories, that are sent concurrently; 4 by default.
         public var maxConcurrentEntries = 4

@@ -45,7 +45,7 @@ public final class Outbox: Sendable {
     /// Measures all waits, because the system clock may be changed.
     let clock: any Clock<Duration>
     let stopwatch: Stopwatch
-    /// Runs all writes and all changes of the entries, one after the other.
+    /// Runs all writes and all changes to the entries, one after the other.
     let queue = DispatchQueue(label: "Requests.Outbox", qos: .utility)
 
     /// The parts of the journal that couldn't be read, each set aside in a file; empty unless the disk was damaged.
@@ -274,7 +274,9 @@ public final class Outbox: Sendable {
 
     // MARK: Sending
 
-    /// The account of new entries, and of the entries that are sent.
+    /// The current account: new entries belong to it, and only its entries are sent.
+    ///
+    /// `nil` means no account.
     ///
     /// When the account changes, the requests of other accounts are cancelled before the setter returns. Their entries
     /// are parked until their account is set again. A response that arrives later isn't handled, and its entry counts

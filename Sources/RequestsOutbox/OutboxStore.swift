@@ -138,7 +138,7 @@ final class OutboxStore: Sendable {
         return parts
     }
 
-    /// The error with which the outbox must stop, because the folder no longer belongs to it; `nil` until then.
+    /// The error that stops the outbox once it has lost ownership of its folder; `nil` while it still owns the folder.
     ///
     /// An application may have removed or replaced the folder, and another outbox may use the folder at that path now.
     var folderLoss: FileError? { state.withLock(\.folderLoss) }
@@ -264,7 +264,8 @@ final class OutboxStore: Sendable {
         let file = try openFile(name, O_CREAT | O_EXCL)
         let bytes = try records.lines()
         try write(bytes, to: file, isDurable: true)
-        // Check late, because another outbox can open the folder if only the lock file was removed.
+        // Verify that the folder still belongs to this outbox only now, just before the rename: if someone removes just
+        // the lock file, another outbox can open the folder at any time.
         try check()
         try check(renameat(descriptor, name, descriptor, journal.lastPathComponent))
         state.withLock {
@@ -350,7 +351,8 @@ final class OutboxStore: Sendable {
     /// Returns the location of the body of an entry.
     func body(_ name: String) -> URL { bodies.appending(path: name) }
 
-    /// Copies a file to a body, and waits for the disk; call it on any thread that may be blocked.
+    /// Copies a file to an entry's body, and blocks until it is on disk; call it only on a thread that is allowed to
+    /// block.
     ///
     /// - Throws: `FileError`.
     func copy(_ file: URL, to name: String) throws {

@@ -55,7 +55,7 @@ package final class SocketCore: UpgradedConnection {
         WebSocketHandshake.flaw(in: head, to: headers)
     }
 
-    package func begin(
+    package func startNatively(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
         receive: @escaping @Sendable (TransferEvent) -> Void

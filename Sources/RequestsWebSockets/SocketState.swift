@@ -94,7 +94,8 @@ struct SocketState: Sendable {
         return lastID
     }
 
-    /// Replaces the timer, unless a later timer is already stored, because a timer may fire before it is stored here.
+    /// Replaces the timer, unless a later one is already stored: a timer may fire, and start its successor, before it
+    /// is stored itself.
     mutating func replaceTimer(by timer: DelayedAction?, _ generation: Int = .max) {
         guard generation >= timerGeneration else { return }
         timerGeneration = generation

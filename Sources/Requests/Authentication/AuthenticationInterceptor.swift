@@ -16,7 +16,7 @@ import Foundation
 /// If a server rejects a credential that has already been replaced, the request is sent again without another refresh.
 ///
 /// If the refresh fails, all waiting requests fail with a ``RequestError`` with the code `authenticationFailed`, whose
-/// underlying error is the error of the refresh. A request that was sent before the failure, and is rejected afterward,
+/// underlying error is the refresh error. A request that was sent before the failure, and is rejected afterward,
 /// fails in the same way. The next request starts a new refresh.
 ///
 /// A request causes at most one refresh. If a server rejects the credential that was fetched for the request, the

@@ -88,8 +88,8 @@ public protocol Authenticator<Credential>: Sendable {
     /// This method isn't called for statuses that the request accepts.
     func isRejection(_ error: RequestError) -> Bool
 
-    /// Returns whether the error of a refresh means that the credential can't be renewed any longer; by default,
-    /// whether the status is 401, or the content has the OAuth error `invalid_grant` (RFC 6749, 5.2).
+    /// Returns whether a refresh error means that the credential can no longer be renewed; by default, whether the
+    /// status is 401 or the content contains the OAuth error `invalid_grant` (RFC 6749, 5.2).
     ///
     /// Other OAuth errors, such as `invalid_client`, concern the application and aren't refusals.
     ///

@@ -62,7 +62,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         resume(change { $0.set(credential) })
     }
 
-    /// Changes the machine's state, and reports a change of the credential.
+    /// Changes the machine's state, and reports a change to the credential.
     ///
     /// Replaced values are released outside of the lock.
     private func change<Outcome: Sendable>(_ body: (inout Machine) -> Outcome) -> Outcome {
@@ -102,7 +102,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         }
         let grant: Grant
         do {
-            grant = try await self.grant(after: generation, in: context, refresh: refresh).get()
+            grant = try await waitForGrant(after: generation, in: context, refresh: refresh).get()
         } catch {
             throw error.error
         }
@@ -136,7 +136,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         var note = note(in: context)
         note.rejectionCount += 1
         guard !note.hasRefreshed, note.fetchedGeneration != generation, note.rejectionCount <= 2 else { return .pass }
-        switch await grant(after: generation, in: context, refresh: refresh) {
+        switch await waitForGrant(after: generation, in: context, refresh: refresh) {
         case .success(let grant):
             note.hasRefreshed = grant.isFresh
             context.notes.write(note, of: id)
@@ -158,18 +158,18 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     // MARK: Waiting
 
-    private func grant(
+    private func waitForGrant(
         after generation: Int,
         in context: InterceptorChain.Context,
         refresh: @escaping Refresh
     ) async -> Result<Grant, CredentialRefusal> {
         let outcome = await RefreshDeadlockDetector.wait(context.enclosingRefreshes, for: id) {
-            await wait(after: generation, in: context, refresh: refresh)
+            await waitWithoutDeadlockCheck(after: generation, in: context, refresh: refresh)
         }
         return outcome ?? .failure(.circular)
     }
 
-    private func wait(
+    private func waitWithoutDeadlockCheck(
         after generation: Int,
         in context: InterceptorChain.Context,
         refresh: @escaping Refresh

@@ -161,7 +161,7 @@ struct ProtectionSpaces: Sendable {
         ///
         /// Credentials with a later generation are newer than that transfer.
         fileprivate var newestGeneration = 0
-        /// The generation of the credentials that were already sent again with a new nonce.
+        /// The generation of the credentials that were already resent with a new nonce.
         fileprivate var renewedGeneration: Int?
         /// Whether stored credentials of the realm have been tried, although the request's path was outside of their
         /// protection space.

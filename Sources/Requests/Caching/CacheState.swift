@@ -46,7 +46,7 @@ struct CacheState: Sendable {
     /// Inserts the records of a response into memory.
     ///
     /// If their resource was removed in the meantime, the method returns `false` without inserting them. So a late
-    /// response isn't stored after its user has logged out, and an outdated response isn't stored after a change of the
+    /// response isn't stored after its user has logged out, and an outdated response isn't stored after a change to the
     /// resource.
     mutating func insert(_ records: [(CacheKey, CacheRecord)], since removal: Int) -> Bool {
         guard records.allSatisfy({ max(lastRemovalOfAll, removals[$0.0.resource] ?? 0) <= removal }) else {

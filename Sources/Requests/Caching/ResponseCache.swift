@@ -22,8 +22,9 @@ import Foundation
 /// names, and the identity of the user. The identity includes all cookies and every field that the caller or an
 /// interceptor has set, except those that don't identify a user. With ``ResponseCache/Identity``, you can exclude more.
 /// The cache doesn't see other distinctions between users, such as a client certificate, or headers and cookies that a
-/// `URLSession` adds itself. Use a separate cache for each of these users or, for the additions of a `URLSession`, an
-/// ``HTTPClient`` that is created from the session's configuration. When a user logs out, call ``removeAll()``.
+/// `URLSession` adds itself. If users differ only in such ways, use a separate cache for each user. To make the
+/// additions of a `URLSession` visible to the cache, use an ``HTTPClient`` created from the session's configuration.
+/// When a user logs out, call ``removeAll()``.
 ///
 /// A stale response is used in two cases, if the server allows it (RFC 5861). With `stale-while-revalidate`, it is used
 /// while a single validation runs in the background. With `stale-if-error`, it is used if the server fails or can't be

@@ -109,7 +109,8 @@ extension AnyRequestOperation {
 
     // MARK: The task
 
-    /// Begins the run after the start was announced, either in the task that waits for the start or in a new task.
+    /// Begins the run after observers were notified of the start, either in the task that waits for the start or in a
+    /// new task.
     final func beginRun() {
         let (action, start, waiter, hasWaitingTask, startsOnAnotherThread) = core.withLock { core in
             let action = core.lifecycle.handle(.announced)

@@ -176,7 +176,8 @@ extension AnyRequestOperation {
         let record = record
         guard record.request != nil else { return isExecuting ? .building : .waiting }
         guard let head = record.head else { return .sending }
-        // A stream without an end may still be read after its transfer has ended.
+        // An accepted open-ended response counts as being received even after its transfer has ended, because buffered
+        // content may still be read.
         let isJudged = record.last?.isOver != false && !(kind.content == .openEnded && handling.acceptsHead(head))
         return isJudged ? .validating : .receiving
     }

@@ -5,9 +5,10 @@ import Foundation
 
 /// Answers a challenge to a redirected request, and sends the redirected request again rather than the original one.
 ///
-/// Interceptors for a user name and password answer every challenge here. Interceptors with a refreshed credential
-/// usually answer a challenge with a retry, which builds the operation's own request again. After a redirect, such a
-/// retry would be wrong: if a payment was redirected to its receipt, the payment would be made twice.
+/// Interceptors that use a user name and password answer every challenge through this interceptor, whether the request
+/// was redirected or not. Interceptors that refresh their credential usually answer a challenge with a retry, which
+/// rebuilds the operation's original request. After a redirect, such a retry would be wrong: if a payment was
+/// redirected to its receipt, the payment would be made twice.
 struct CredentialInterceptor: Interceptor {
     private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any RejectionHandling, position: Int)]

@@ -5,8 +5,8 @@ import Foundation
 
 /// Tells the engine how to build one kind of request, and how to handle its response.
 ///
-/// Each operation class passes its handling type to the engine once, in its initializer. A value stores only the
-/// operation, with its concrete class. So the engine can create a value for each call, without an allocation.
+/// Each operation class passes its handling type to the engine once, in its initializer. A conforming value stores only
+/// the operation, typed as its concrete class, so the engine can create one per call without allocating.
 protocol ResponseHandling: Sendable {
     /// The class of the operations.
     associatedtype Owner: AnyRequestOperation

@@ -20,7 +20,7 @@ struct RunRecord: Sendable {
         var isOver = false
     }
 
-    // A single property for the first transfer avoids an array, because most runs have only one transfer.
+    // A separate property for the first transfer avoids an array for most runs, which have only one transfer.
     private var first: Transfer?
     private var others: [LaterTransfer] = []
     /// The number of all transfers, including those that are no longer recorded.
@@ -86,7 +86,7 @@ struct RunRecord: Sendable {
         ((first.map { [($0, 1)] } ?? []) + others.map { ($0.transfer, $0.unsharedNumber) }).filter { !$0.0.isShared }
     }
 
-    /// Records that an attempt begins.
+    /// Records that an attempt has begun.
     mutating func beginAttempt() {
         countBeforeAttempt = count
     }

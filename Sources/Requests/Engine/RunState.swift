@@ -80,8 +80,8 @@ struct RunState: Sendable {
         /// Cancels the transfers, including those in tasks that an interceptor started and didn't wait for.
         func stopTransfers() {
             for transfer in transfers { transfer.cancel() }
-            // The error has a copy of the content, so release the original. Cancel first, or content that arrives after
-            // the release would be kept without its beginning.
+            // The error contains a copy of the content, so release the original. Cancel first, or content that arrives
+            // after the release would be kept without its beginning.
             failedTransfer?.releaseContent()
         }
 

@@ -85,7 +85,7 @@ extension Transfer {
         )
     }
 
-    /// Reports that the content of a response begins.
+    /// Reports that the content of a response has begun.
     func reportContent(of head: HTTPResponseHead, to audience: Audience, _ operation: AnyRequestOperation) {
         let (receiver, count) = state.withLock { ($0.receiver, $0.receivedByteCount ?? Int64($0.content.count)) }
         guard operation.handling.acceptsHead(head), let offset = receiver.map(\.count) ?? count else {

@@ -101,7 +101,7 @@ extension Transfer.State {
         return (previous, error, isTruncated)
     }
 
-    /// The receiver of the content; `nil` for memory.
+    /// The receiver of the content; `nil` if the content isn't being passed to a receiver.
     var receiver: (any ContentReceiver)? {
         if case .delivering(let receiver) = phase { receiver } else { nil }
     }

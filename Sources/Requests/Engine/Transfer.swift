@@ -375,7 +375,7 @@ final class Transfer: Sendable {
             result = .failure(error)
         } else if let head = previous.head {
             let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(previous.content)
-            // The history of the only transfer needs no access to the run's record.
+            // If this is the run's only transfer, build the history from it, without accessing the run's record.
             let history = previous.isOnlyTransfer ? TransferHistory(self) : owner.operation.record.history
             let notes = ResponseNotes(history: history, isTruncated: isTruncated)
             result = .success(HTTPResponse(head: head, body: content, notes: notes))

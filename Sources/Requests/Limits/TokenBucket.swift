@@ -13,7 +13,7 @@ struct TokenBucket: Sendable {
     private let interval: Duration
     private let capacity: Duration
     private var level: Duration
-    private var now = Duration.zero
+    private var lastUpdate = Duration.zero
     private var pauseEnd = Duration.zero
 
     /// Creates a full bucket.
@@ -31,7 +31,7 @@ struct TokenBucket: Sendable {
     /// Returns the number of available tokens.
     mutating func available(at time: Duration) -> Int {
         refill(to: time)
-        guard now >= pauseEnd else { return 0 }
+        guard lastUpdate >= pauseEnd else { return 0 }
         return interval == .zero ? .max : level.quotient(by: interval)
     }
 
@@ -44,8 +44,8 @@ struct TokenBucket: Sendable {
     /// Returns the time at which the next token will be available if no token is taken before then.
     mutating func nextToken(at time: Duration) -> Duration {
         refill(to: time)
-        guard level < interval else { return max(now, pauseEnd) }
-        return max(now + (interval - level).divided(by: count), pauseEnd)
+        guard level < interval else { return max(lastUpdate, pauseEnd) }
+        return max(lastUpdate + (interval - level).divided(by: count), pauseEnd)
     }
 
     /// Withholds all tokens for a while; never shortens a pause.
@@ -55,21 +55,21 @@ struct TokenBucket: Sendable {
     mutating func pause(for duration: Duration, at time: Duration) {
         refill(to: time)
         level = min(level, interval)
-        pauseEnd = max(pauseEnd, now + duration.clamped)
+        pauseEnd = max(pauseEnd, lastUpdate + duration.clamped)
     }
 
     private mutating func refill(to time: Duration) {
-        if now < pauseEnd { fill(to: min(time, pauseEnd), capacity: interval) }
+        if lastUpdate < pauseEnd { fill(to: min(time, pauseEnd), capacity: interval) }
         fill(to: time, capacity: capacity)
     }
 
     private mutating func fill(to time: Duration, capacity: Duration) {
-        guard time > now else { return }
-        defer { now = time }
+        guard time > lastUpdate else { return }
+        defer { lastUpdate = time }
         guard level < capacity else { return }
         // Compare before multiplying, because the product could overflow if years have elapsed.
         let timeUntilFull = (capacity - level).divided(by: count)
-        level = time - now >= timeUntilFull ? capacity : level + (time - now) * count
+        level = time - lastUpdate >= timeUntilFull ? capacity : level + (time - lastUpdate) * count
     }
 }
 

@@ -21,7 +21,7 @@ struct WaitQueue: Sendable {
         }
     }
 
-    /// The queue length divided by this number is the number of grants between two refreshes.
+    /// The divisor of the refresh interval: in a queue of n waiters, priorities are refreshed every n / 64 grants.
     private static let waitersPerSkippedRefresh = 64
 
     /// The last known priority of each waiter.

@@ -34,8 +34,8 @@ public struct AuthenticationProvider: Sendable {
 
     /// Adds a user name and password, encoded in UTF-8 (RFC 7617).
     ///
-    /// A user name with a colon fails the request when it is built, because the server would read everything after the
-    /// colon as part of the password.
+    /// A user name with a colon makes the request fail when it is built, because the server would read everything after
+    /// the colon as part of the password.
     public static func basicAuth(username: String, password: String) -> AuthenticationProvider {
         .authorization(.basic(username: username, password: password))
     }

@@ -55,7 +55,8 @@ extension Redaction {
             }
             return json(lines, depth)
         }
-        // Forms contain no quotes. With quotes, the content is probably truncated JSON with a wrong content type.
+        // URL-encoded forms contain no quotation marks. With quotation marks, the content is probably truncated JSON
+        // with a wrong content type.
         if type?.essence == MediaType.urlEncodedForm.essence, !text.looksLikeJSON || !text.contains("\"") {
             let shown = pairs(text[...], separatedBy: "&;", depth: depth)
             return PairScanner(shown.utf8).hasSecretPair ? nil : shown
@@ -329,7 +330,7 @@ extension String {
 }
 
 extension Data {
-    /// Returns the declared encoding if it uses several bytes per character, or UTF-16 if the data has its byte order
+    /// Returns the declared encoding if it is UTF-16 or UTF-32, or UTF-16 if the data starts with a UTF-16 byte order
     /// mark; otherwise `nil`.
     fileprivate func wideEncoding(_ encoding: String.Encoding?) -> String.Encoding? {
         let wide: [String.Encoding] = [

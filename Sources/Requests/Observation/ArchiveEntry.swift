@@ -135,7 +135,7 @@ package struct ArchiveEntry: Sendable {
 
     /// Returns content as text if the text encodes to the same bytes, and otherwise in base64.
     ///
-    /// The members also have the number of bytes that weren't recorded.
+    /// The result also includes the number of bytes that weren't recorded.
     private static func content(_ body: Data, shown: Data, size: Int64?, type: String?) -> [String: JSONValue] {
         var members: [String: JSONValue] =
             if let text = text(shown, type: type) {

@@ -22,7 +22,7 @@ public enum OperationEvent: Sendable {
     ///
     /// Transports that don't see trailer fields, such as a `URLSession`, report none.
     case trailersReceived(HTTPHeaders, OperationEvent.Transfer)
-    /// The transfer has ended; its record has the response or the error, and the metrics.
+    /// The transfer has ended; its record contains the response or the error, and the metrics.
     case transferEnded(OperationEvent.Transfer, TransferRecord)
     /// The operation will retry after a delay, unless it is cancelled first.
     case retryScheduled(after: Duration, because: RequestError)

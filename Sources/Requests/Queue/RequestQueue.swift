@@ -314,7 +314,7 @@ extension OperationQueue: AdmittingQueue {
 // MARK: - Exclusivity
 
 extension RequestQueue {
-    /// Enqueues an exclusive operation for its categories, after the exclusive groups that contain it.
+    /// Enqueues an exclusive operation for its categories, after its enclosing exclusive groups.
     private func enqueue(_ operation: Operation, in categories: Set<RequestOptions.ExclusiveCategory>) {
         var categories = categories
         if let request = operation as? AnyRequestOperation {
@@ -326,7 +326,7 @@ extension RequestQueue {
         operation.enqueue(in: categories)
     }
 
-    /// The gates of the exclusive groups that contain the operations of this queue.
+    /// The gates of the exclusive groups that enclose the operations of this queue.
     private var gates: [OperationGate] {
         (self as? AnyRequestOperation)?.observer(GroupContents.self)?.gates ?? []
     }

@@ -16,7 +16,7 @@ public protocol DataRequest: NetworkRequest {
     /// The type of the operation: ``DataOperation``, unless the request specifies a subclass.
     associatedtype OperationType = DataOperation<Self>
 
-    /// Creates the value from the content. Called once, on a thread that may be blocked.
+    /// Creates the value from the content. Called once, on a thread that is allowed to block.
     ///
     /// - Throws: The failure of the request.
     func processData(_ data: Data) throws -> Success

@@ -26,7 +26,7 @@ extension ModifiableRequest {
         options { $0.validators.append(validator) }
     }
 
-    /// Returns a copy with a closure as an additional validator; an error that the closure throws fails the request.
+    /// Returns a copy with a closure as an additional validator; if the closure throws an error, the request fails.
     public func validating(_ body: @escaping @Sendable (HTTPResponse<Data>) throws -> Void) -> Self {
         validating { response, _ in
             try body(response)

@@ -28,7 +28,7 @@ import Foundation
 /// let recipe = try await client.fetch(RecipeRequest(recipeID: "7").retry(limit: 2).headers { Accept(.json) })
 /// ```
 ///
-/// The changes of modifiers to such a request are applied when it is built. Its `identifier` doesn't include them
+/// The changes made by modifiers of such a request are applied when it is built. Its `identifier` doesn't include them
 /// unless the type is a ``RequestConvertible``.
 public protocol ModifiableRequest: Sendable {
     /// The options, which override the environment's options.
@@ -64,15 +64,15 @@ extension ModifiableRequest {
 
     // MARK: Headers
 
-    /// Returns a copy with more header fields; each replaces the existing fields of its name, and all others stay.
+    /// Returns a copy with more header fields; each replaces any existing fields with the same name.
     ///
-    /// A name that occurs twice in `headers` is sent twice.
+    /// All other fields stay. A name that occurs twice in `headers` is sent twice.
     public func headers(_ headers: HTTPHeaders) -> Self { changingHTTP { $0.headers.merge(headers) } }
 
     /// Returns a copy with new header fields, which replace all existing fields.
     public func replacingHeaders(_ headers: HTTPHeaders) -> Self { changingHTTP { $0.headers = headers } }
 
-    /// Returns a copy with the header fields of a builder; each replaces the existing fields of its name.
+    /// Returns a copy with the header fields of a builder; each replaces any existing fields with the same name.
     ///
     /// ```swift
     /// request.headers {
@@ -85,14 +85,14 @@ extension ModifiableRequest {
     /// is sent twice.
     public func headers(@HTTPHeaders.Builder _ headers: () -> HTTPHeaders) -> Self { self.headers(headers()) }
 
-    /// Returns a copy with a header field, which replaces the existing fields of its name.
+    /// Returns a copy with a header field, which replaces any existing fields with the same name.
     ///
     /// ```swift
     /// Get<User>("users/1").header("X-Team", "kitchen").header(.acceptLanguage, "de")
     /// ```
     public func header(_ name: HTTPField.Name, _ value: String) -> Self { settingHeader(HTTPField(name, value)) }
 
-    /// Returns a copy with a header field, which replaces the existing fields of its name.
+    /// Returns a copy with a header field, which replaces any existing fields with the same name.
     public func settingHeader(_ field: HTTPField) -> Self { changingHTTP { $0.headers.set(field) } }
 
     /// Returns a copy with an additional header field, even if it already has a field of that name.
@@ -142,7 +142,7 @@ extension ModifiableRequest {
     ///
     /// - Parameters:
     ///   - value: The value, which is encoded when the request is sent. At its top level, it must encode into a keyed
-    ///     container. An encoding error fails the request.
+    ///     container. An encoding error makes the request fail.
     ///   - encoder: Determines how lists, dates and other values are encoded; `nil`, the default, uses the
     ///     environment's ``RequestEnvironment/Settings/queryEncoder``.
     /// - Returns: The copy.
@@ -191,7 +191,7 @@ extension ModifiableRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: The value, which is encoded when the request is sent. An encoding error fails the request.
+    ///   - value: The value, which is encoded when the request is sent. An encoding error makes the request fail.
     ///   - encoder: The encoder; by default, the environment's encoder, or else an encoder that sorts keys.
     /// - Returns: The copy.
     @_disfavoredOverload
@@ -204,7 +204,7 @@ extension ModifiableRequest {
     /// For the rules, see ``HTTPBody/json(_:encoder:)-(JSONValue.Literal,_)``.
     public func body(_ literal: JSONValue.Literal) -> Self { body(literal.isNull ? .none : .json(literal)) }
 
-    /// Returns a copy with a literal without nested literals as a JSON object.
+    /// Returns a copy whose body is a JSON object, given as a dictionary literal that contains no nested literals.
     ///
     /// For the rules, see ``HTTPBody/json(_:encoder:)-(JSONValue.Members,_)``.
     public func body(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> Self {
@@ -243,7 +243,8 @@ extension ModifiableRequest {
     ///
     /// - Parameters:
     ///   - encoder: Creates an encoder for each attempt; by default, an encoder that sorts keys.
-    ///   - body: Builds the content, which is encoded when the request is sent. An encoding error fails the request.
+    ///   - body: Builds the content, which is encoded when the request is sent. An encoding error makes the request
+    ///     fail.
     /// - Returns: The copy.
     public func body(
         encoder: (@Sendable () -> JSONEncoder)? = nil,

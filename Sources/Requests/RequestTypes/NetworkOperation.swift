@@ -49,7 +49,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Creates the value from an accepted response.
     ///
-    /// Called on a thread that may be blocked.
+    /// Called on a thread that is allowed to block.
     ///
     /// - Throws: The failure of the operation.
     open func process(_ response: HTTPResponse<Data>) throws -> R.Success {

@@ -29,7 +29,7 @@ public protocol NetworkRequest: Request {
     /// The options, which override the environment's options; none by default.
     var options: RequestOptions { get }
 
-    /// The options, combined with the options of the requests that define this request.
+    /// The options, combined with the options of the requests that this request is built from.
     ///
     /// Don't implement this property; declare ``options`` instead.
     var resolvedOptions: RequestOptions { get }

@@ -40,10 +40,10 @@ extension RequestConvertible {
         options.over(http.options)
     }
 
-    /// The request to send, with the changes of modifiers.
+    /// The request to send, with the changes made by modifiers.
     var changedHTTP: HTTPRequest {
         var request = http
-        // `resolvedOptions` includes the changes of the requests that define this request.
+        // `resolvedOptions` also includes the modifiers of the requests that this request is built from.
         resolvedOptions.change(&request)
         return request
     }
@@ -157,7 +157,7 @@ extension RequestConvertible {
         return try prepared(in: environment)
     }
 
-    /// Returns the request as it would be sent in an environment, except for the changes of interceptors and cookies.
+    /// Returns the request as it would be sent in an environment, without cookies and the changes made by interceptors.
     ///
     /// - Throws: ``InvalidValue``, and any error that the body or the authentication throws.
     func prepared(in environment: RequestEnvironment) throws -> HTTPRequest {

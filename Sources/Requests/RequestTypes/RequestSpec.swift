@@ -14,7 +14,7 @@
 ///
 /// The type gives the request its name, and its properties are the parameters.
 public protocol RequestSpec: RequestConvertible where Success == RequestType.Success {
-    /// The type of the request that defines this request.
+    /// The type of the request that this request is built from.
     associatedtype RequestType: RequestConvertible
     /// The type of the request's value; a synonym of `Success`.
     typealias ResponseBody = RequestType.Success

@@ -21,8 +21,8 @@ extension URLRequest {
 
     /// Creates a Foundation request from a request whose content is encoded and whose header fields are complete.
     ///
-    /// - Throws: Any error of a stream that can't be opened, and ``InvalidValue`` for a file that can't be read. On
-    ///   Linux, a ``RequestError`` with the code `unsupported` for an asynchronous sequence.
+    /// - Throws: Any error thrown while opening a stream, and ``InvalidValue`` for a file that can't be read. On Linux,
+    ///   a ``RequestError`` with the code `unsupported` for an asynchronous sequence.
     init(resolved request: HTTPRequest) throws {
         self.init(withoutStreamsOf: request)
         switch request.body.content {

@@ -119,7 +119,7 @@ extension RequestError {
         public static let encoding = Code("encoding", .refused)
         /// The credentials of the request weren't available.
         ///
-        /// If refreshing them failed, the error of the refresh is the underlying error.
+        /// If refreshing them failed, the refresh error is the underlying error.
         public static let authenticationFailed = Code("authenticationFailed", .refused)
         /// The credentials were refreshed more often than the limit allows.
         public static let excessiveRefresh = Code("excessiveRefresh", .permanent)

@@ -191,8 +191,8 @@ enum NestedPath {
 // MARK: - Content
 
 extension BodyDecoder {
-    /// Decodes the content of a response, or the part of it at a key path; if the content is empty, an optional is
-    /// `nil`.
+    /// Decodes the content of a response, or the part of it at a key path; if the content is empty or blank, an
+    /// optional type decodes as `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` with the code `emptyResponse` or `notModified`.
     func decode<Value: Decodable>(
@@ -203,7 +203,8 @@ extension BodyDecoder {
         try decode(type, fromContent: response.content(for: type), atKeyPath: keyPath)
     }
 
-    /// Decodes content, or the part of it at a key path; if the content is empty or blank, an optional is `nil`.
+    /// Decodes content, or the part of it at a key path; if the content is empty or blank, an optional type decodes as
+    /// `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` with the code `emptyResponse`.
     func decode<Value: Decodable>(

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Forwards changes of a Boolean value from several threads to a single receiver, which ends up with the latest value.
+/// Forwards changes to a Boolean value from several threads to a single receiver, which ends up with the latest value.
 ///
 /// The flag is part of the state of a ``Locked``, whose `drain` calls the receiver. While one thread is calling it, no
 /// other thread emits `false`. But `true` is emitted immediately, because it stops something, and the thread that is

@@ -4,7 +4,7 @@
 import Foundation
 
 extension TrustPolicy {
-    /// An X.509 certificate of an authority that you trust, or of a key that you pin.
+    /// An X.509 certificate of a certificate authority (CA) that you trust, or of a key that you pin.
     ///
     /// Create it from PEM text, from DER, or from a file in either format. It is stored as DER, so two values of the
     /// same certificate are equal, whatever their source. Only the structure is checked here; the validity period and
@@ -55,7 +55,7 @@ extension TrustPolicy {
             self = try Self.single(Self.all(contentsOf: file))
         }
 
-        /// Returns all certificates in a PEM text, such as a bundle of authorities.
+        /// Returns all certificates in a PEM text, such as a CA bundle.
         ///
         /// - Throws: ``InvalidValue`` if the text contains no certificate, or a PEM block of another kind.
         public static func all(pem: String) throws(InvalidValue) -> [Certificate] {

@@ -183,7 +183,7 @@ extension StubResponse {
 }
 
 extension Connection {
-    /// Responds to a handshake, and runs the script of the socket.
+    /// Responds to a handshake, and runs the script of the WebSocket.
     mutating func serve(_ response: StubResponse, _ script: (MockWebSocket) throws -> Void, to request: ReceivedRequest)
     {
         let isUpgrade = request.headers[.upgrade]?.equalsIgnoringASCIICase("websocket") == true

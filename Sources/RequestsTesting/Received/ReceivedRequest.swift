@@ -113,7 +113,7 @@ public struct ReceivedRequest: Sendable {
 
     /// Decodes the content from JSON.
     ///
-    /// - Throws: The error of the decoder, usually a `DecodingError`.
+    /// - Throws: The decoder's error, usually a `DecodingError`.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self,
         decoder: JSONDecoder = JSONDecoder()
@@ -155,7 +155,7 @@ extension ReceivedRequest {
     /// Creates a received request with its content; returns `nil` if the content must first be read from a file or a
     /// stream.
     ///
-    /// - Throws: The error of a body that can't be encoded.
+    /// - Throws: An error if the body can't be encoded.
     init?(inMemory request: TransportRequest) throws {
         self.init(request)
         switch try request.body.resolved().content {
@@ -167,7 +167,7 @@ extension ReceivedRequest {
 
     /// Reads the entire content of a request; returns `nil` if the transfer is cancelled first.
     ///
-    /// - Throws: The error of a body that can't be encoded, opened or read.
+    /// - Throws: An error if the body can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> ReceivedRequest? {
         if let received = try ReceivedRequest(inMemory: request) { return received }
         var result = ReceivedRequest(request)

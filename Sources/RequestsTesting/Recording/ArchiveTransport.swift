@@ -20,9 +20,9 @@ import Requests
 public final class ArchiveTransport: HTTPTransport {
     /// When a transport records, and when it replays.
     public enum Mode: Sendable, Hashable {
-        /// Records over the network if the file doesn't exist, and otherwise replays it.
+        /// Sends requests over the network and records them if the file doesn't exist, and otherwise replays the file.
         case automatic
-        /// Records over the network, and replaces the file.
+        /// Sends requests over the network, records them, and replaces the file.
         case record
         /// Replays the file, and never uses the network.
         case replay

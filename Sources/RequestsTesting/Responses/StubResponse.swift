@@ -36,7 +36,7 @@ public struct StubResponse: Sendable {
         case echo
         /// Bytes that a server writes verbatim, without adding a head; each element is one write.
         case raw([Data])
-        /// The script of a WebSocket on a server.
+        /// A script that runs the server side of a WebSocket.
         case socket(@Sendable (MockWebSocket) throws -> Void)
     }
 

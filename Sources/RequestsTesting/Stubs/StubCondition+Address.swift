@@ -58,7 +58,7 @@ extension StubCondition {
             if let fault { return .mismatch("the template \(template) is malformed: \(fault)") }
             var components = AddressComponents(request.url)
             if ignoresQuery { components.query = nil }
-            // Compare what was sent, because that may not be a valid URL.
+            // Also match the request target as it was sent, because it may not be a valid URL.
             let reference = ignoresQuery ? request.path : request.target
             guard let values = template.extract(from: components.text) ?? template.extract(from: reference) else {
                 return .mismatch("the URL \(request.redactedAddress) doesn't match the template \(template)")

@@ -66,7 +66,7 @@ final class ExclusivityRegistry: Sendable {
         state.withLock { $0.table }.predecessors()
     }
 
-    /// Returns the operations with the given IDs, except those that have left.
+    /// Returns the operations with the given IDs, except those that are no longer in the queues.
     func operations(_ ids: [Int]) -> [Operation] {
         state.withLock { state in ids.compactMap { state.entries[$0]?.operation } }
     }
@@ -78,9 +78,10 @@ final class ExclusivityRegistry: Sendable {
 struct ExclusivitySnapshot {
     private let predecessors = ExclusivityRegistry.shared.predecessors()
 
-    /// Returns the operations that must leave before a gate opens: in each queue, the gate's immediate predecessor.
+    /// Returns the operations that must be dequeued before a gate opens: in each queue, the gate's immediate
+    /// predecessor.
     ///
-    /// Operations that have left since the snapshot are omitted.
+    /// Operations that have been dequeued since the snapshot are omitted.
     func operations(before gate: OperationGate) -> [Operation] {
         guard let ids = gate.exclusivityID().flatMap({ predecessors[$0] }) else { return [] }
         return ExclusivityRegistry.shared.operations(ids)

@@ -92,8 +92,8 @@ final class ExclusivityTicket: OperationObserver {
     func observe(_ step: OperationStep) {
         switch step {
         case .dependencyAdded(let operation): delay(until: operation)
-        // An operation with a result before its start has no work left, so it leaves. Only an admitted operation with
-        // `lastsUntilEnd` stays.
+        // An operation with a result before its start has no work left, so it leaves the queues. Only an admitted
+        // operation with `lastsUntilEnd` stays in them.
         case .completedUnstarted: if !lastsUntilEnd || !gate.isFinished { leave() }
         case .finished: leave()
         default: break

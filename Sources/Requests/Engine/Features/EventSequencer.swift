@@ -99,7 +99,7 @@ struct EventSequencer: Sendable {
 }
 
 extension OperationEvent.Outcome {
-    /// The error with which a running transfer ends.
+    /// The error of the transfers that are still open when the operation ends with this outcome; `nil` after a success.
     fileprivate var interruption: RequestError? {
         switch self {
         case .success: nil

@@ -198,7 +198,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Releases the resources of the work; called once, after the completions are enqueued.
     func didDeliver() {}
 
-    /// Continues after the start was announced: executes the operation, or finishes it if it already has its result.
+    /// Continues after observers were notified of the start: executes the operation, or finishes it if it already has
+    /// its result.
     func startAnnounced() { advance(.announced) }
 
     /// Performs an action of the lifecycle.
@@ -356,9 +357,9 @@ extension Operation {
     /// operation would then release all of them recursively, until the stack overflows. On Linux, an unfinished
     /// dependency of a cancelled operation would also keep a pointer to that operation, and follow it later.
     ///
-    /// Call this method only after the operation has announced that it is finished. Before that, every removal would
-    /// make the queue look for work, and after the removal of an unfinished dependency, the operation would never
-    /// finish.
+    /// Call this method only after observers have been notified that the operation is finished. Before that, every
+    /// removal would make the queue look for work, and after the removal of an unfinished dependency, the operation
+    /// would never finish.
     final func removeDependencies() {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }

@@ -25,7 +25,7 @@ final class DeadlockDetector: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds an operation that waits for something.
+    /// Starts watching a waiting operation.
     func watch(_ operation: Operation) {
         state.withLock { state in
             state.watched.append(Weak(operation))

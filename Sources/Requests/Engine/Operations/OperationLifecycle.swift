@@ -23,7 +23,7 @@ struct OperationLifecycle: Sendable, Hashable {
     enum State: Sendable, Hashable {
         /// Not started.
         case ready
-        /// `start` is announcing that the operation executes.
+        /// `start` is notifying observers that the operation is executing (`isExecuting`).
         case starting
         /// The work is running, with a number of transfers.
         case running(transfers: Int)
@@ -31,7 +31,7 @@ struct OperationLifecycle: Sendable, Hashable {
         case delivering(then: PendingStep?)
         /// The result is delivered, but a step is pending before the operation may finish.
         case completed(PendingStep)
-        /// The end is being announced.
+        /// Observers are being notified that the operation is finished (`isFinished`).
         case finishing
         /// The operation is finished.
         case finished
@@ -41,7 +41,7 @@ struct OperationLifecycle: Sendable, Hashable {
     enum PendingStep: Sendable, Hashable {
         /// The queue must start the operation.
         case start
-        /// `start` must end its announcement.
+        /// `start` must finish notifying observers.
         case announcement
         /// The given number of transfers must end.
         case transfers(Int)
@@ -50,7 +50,7 @@ struct OperationLifecycle: Sendable, Hashable {
     enum Input: Sendable, Hashable {
         /// The queue has started the operation.
         case start
-        /// The execution was announced.
+        /// Observers have been notified that the operation is executing (`isExecuting`).
         case announced
         /// A transfer wants to begin.
         case transferBegins
@@ -60,14 +60,14 @@ struct OperationLifecycle: Sendable, Hashable {
         case complete
         /// The result is stored, and its completions are enqueued.
         case delivered
-        /// The end was announced.
+        /// Observers have been notified that the operation is finished (`isFinished`).
         case finished
     }
 
     enum Action: Sendable, Hashable {
         /// Do nothing: the input was repeated, or arrived too late.
         case none
-        /// Announce that the operation executes, then call `handle(.announced)`.
+        /// Notify observers that the operation is executing (`isExecuting`), then call `handle(.announced)`.
         case announce
         /// Begin the work.
         case execute
@@ -75,7 +75,7 @@ struct OperationLifecycle: Sendable, Hashable {
         case send
         /// Store the result and enqueue the completions, then call `handle(.delivered)`.
         case deliver
-        /// Announce the end, then call `handle(.finished)`.
+        /// Notify observers that the operation is finished (`isFinished`), then call `handle(.finished)`.
         case finish
     }
 
@@ -125,7 +125,7 @@ struct OperationLifecycle: Sendable, Hashable {
         return action
     }
 
-    /// Whether the queue has started the operation, and the end isn't announced yet.
+    /// Whether the queue has started the operation, and observers haven't yet been notified that it is finished.
     var isExecuting: Bool {
         switch state {
         case .ready, .delivering(then: .start), .completed(.start), .finished: false
@@ -147,6 +147,6 @@ struct OperationLifecycle: Sendable, Hashable {
         }
     }
 
-    /// Whether the end was announced.
+    /// Whether observers have been notified that the operation is finished.
     var isFinished: Bool { state == .finished }
 }

@@ -20,7 +20,7 @@ extension OperationObserver {
     func observe(_ event: OperationEvent) {}
     func observe(_ step: OperationStep) {}
 
-    /// Reports that the run of a request begins.
+    /// Reports that the run of a request has begun.
     func begin(_ operation: AnyRequestOperation) {
         observe(.operationStarted)
         observe(.runBegan(operation))
@@ -31,7 +31,7 @@ extension OperationObserver {
 enum OperationStep: Sendable {
     /// The operation must wait for another operation.
     case dependencyAdded(Operation)
-    /// The run of a request begins, and its settings are resolved.
+    /// The run of a request has begun, and its settings are resolved.
     case runBegan(AnyRequestOperation)
     /// A validator has prepared the next attempt.
     case prepared
@@ -39,9 +39,9 @@ enum OperationStep: Sendable {
     case uploadBegan(total: Int64?)
     /// A number of bytes of the body have been sent, out of a total that may be unknown.
     case uploaded(Int64, of: Int64?)
-    /// The content of a response begins, following `offset` bytes from earlier transfers.
+    /// The content of a response has begun, following `offset` bytes from earlier transfers.
     case downloadBegan(offset: Int64, total: Int64?)
-    /// The content of a response begins, but its bytes don't count, as for a redirect.
+    /// The content of a response has begun, but its bytes don't count, as for a redirect.
     case downloadIgnored
     /// The byte count of the content so far.
     case downloaded(Int64)

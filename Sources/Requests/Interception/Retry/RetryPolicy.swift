@@ -10,8 +10,8 @@ import Foundation
 /// environment.retry = RetryPolicy(limit: 5, backoff: .exponential(from: .seconds(1)))
 /// ```
 ///
-/// A policy retries after failures that may not occur again, if a retry is harmless even when the server has already
-/// processed the first attempt.
+/// A policy retries after transient failures, for which a retry may succeed, if a retry is harmless even when the
+/// server has already processed the first attempt.
 ///
 /// | status | retried by default |
 /// |---|---|
@@ -39,10 +39,11 @@ import Foundation
 /// been processed. Requests whose body can't be sent again are never retried. An interceptor's decision takes
 /// precedence over the policy.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The maximum number of retries, including those requested by interceptors and validators.
+    /// The number of retries after which the policy stops retrying, counting those requested by interceptors and
+    /// validators.
     ///
-    /// This limit applies only to the policy. Interceptors and the strategies of validators have separate limits, which
-    /// may be higher.
+    /// Interceptors and validators aren't bound by this limit. An interceptor decides for itself how often it retries,
+    /// and a validator's strategy has its own limit, which may be higher.
     public var limit: Int
     /// The delays before retries.
     public var backoff: RetryPolicy.Backoff
@@ -106,7 +107,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The methods that have the same effect if a request is sent twice (RFC 9110, 9.2.2).
     public static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace]
 
-    /// The statuses of failures that may not occur again.
+    /// The statuses of transient failures, for which a retry may succeed.
     public static let transientStatuses: Set<HTTPStatus> = [
         .requestTimeout, .tooEarly, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable,
         .gatewayTimeout,

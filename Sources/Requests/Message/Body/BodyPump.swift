@@ -5,9 +5,9 @@ import Foundation
 
 /// Buffers a body for a consumer that can't await, such as libcurl's event loop.
 ///
-/// Reading pauses when 1 MiB of a stream or a file, or 64 KiB of an asynchronous sequence, is buffered. If the length
-/// of the body was announced, the last byte is held back until the body has ended. A body of another length therefore
-/// never looks complete.
+/// Reading pauses when 1 MiB of a stream or a file, or 64 KiB of an asynchronous sequence, is buffered. If the body has
+/// a declared length, the last byte is held back until the body has ended. So a body of a different length never looks
+/// complete.
 final class BodyPump: Sendable {
     /// The result of a read.
     enum ReadResult {
@@ -133,7 +133,7 @@ extension BodyPump {
         var phase = Phase.new
         /// Whether the consumer is waiting for `whenReadable`.
         var isConsumerWaiting = false
-        /// The announced byte count; `nil` if it is unknown.
+        /// The declared byte count; `nil` if it is unknown.
         private let length: Int64?
         /// The number of buffered bytes at which reading pauses.
         private let maximumBuffered: Int

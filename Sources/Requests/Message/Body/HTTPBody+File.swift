@@ -9,7 +9,7 @@ extension HTTPBody {
     /// The content is read and written in chunks. The file is removed if reading fails, or if the task is cancelled.
     ///
     /// - Parameter file: The location of the file, which must not exist.
-    /// - Throws: Any error of the content, ``InvalidValue`` if it doesn't have the announced length,
+    /// - Throws: Any error of the content, ``InvalidValue`` if it doesn't have the declared length,
     ///   `CancellationError`, and `POSIXError` if the file can't be created or written.
     func write(to file: URL) async throws {
         let path = file.path(percentEncoded: false)

@@ -34,7 +34,7 @@ extension HTTPBody.Stream {
     /// - Parameters:
     ///   - length: The total byte count of the elements. With `nil`, the default, the body is sent in chunks.
     ///   - makeElements: Creates the sequence. Called once per attempt, on any thread. An error that it throws is
-    ///     treated like an error of the sequence.
+    ///     treated like an error thrown by the sequence.
     public init<Elements: AsyncSequence & SendableMetatype>(
         length: Int64? = nil,
         iterating makeElements: @escaping @Sendable () async throws -> sending Elements
@@ -92,7 +92,7 @@ extension HTTPBody.Stream {
     }
 }
 
-/// Wraps an error of a caller's sequence, so that it is never mistaken for an error of the request's own connection.
+/// Wraps an error thrown by a caller's sequence, so that it is never mistaken for an error of the connection.
 struct SequenceFailure: DescribedError {
     let error: any Error
 

@@ -148,7 +148,7 @@ extension HTTPBody {
             public var description: String { "the stream of the body was already sent, and can't be read again" }
         }
 
-        /// The error for content that doesn't have the announced length, or whose stream fails without an error.
+        /// The error for content that doesn't have the declared length, or whose stream fails without an error.
         static var wrongLength: InvalidValue {
             InvalidValue(.body, "doesn't have the declared length, or can't be read")
         }
@@ -178,8 +178,8 @@ extension HTTPBody.Stream: AsyncSequence {
 
         /// Returns the next chunk, which is never empty, or `nil` at the end.
         ///
-        /// - Throws: The error of the stream or the sequence, ``HTTPBody/Stream/AlreadyRead``, or ``InvalidValue`` if
-        ///   the content is shorter or longer than the announced length.
+        /// - Throws: The error of the stream or sequence, ``HTTPBody/Stream/AlreadyRead``, or ``InvalidValue`` if
+        ///   the content is shorter or longer than the declared length.
         public mutating func next() async throws -> Data? {
             guard !isOver else { return nil }
             isOver = true

@@ -22,7 +22,7 @@ extension JSONValue {
 
         private init(_ content: (any Encodable & Sendable)?) { self.content = content }
 
-        /// Creates an object from members that aren't literals themselves.
+        /// Creates an object from members whose values are any `Encodable` values rather than `Literal`s.
         package init(_ members: Members) {
             content = Object(members: members.map { ($0, Literal($1)) })
         }

@@ -31,7 +31,7 @@ final class StreamReader: Sendable {
 
     /// Returns the next chunk, or `nil` at the end.
     ///
-    /// - Throws: The error of the stream if it is a `PolledStream`, otherwise ``InvalidValue``.
+    /// - Throws: The stream's error if it is a `PolledStream`, otherwise ``InvalidValue``.
     func read() async throws -> Data? {
         try await Self.perform(on: queue) { [stream] in
             try stream.withLock { stream in

@@ -51,8 +51,8 @@ public struct Authorization: Sendable, Hashable {
 
     /// Creates credentials from a user name and password, in UTF-8 (RFC 7617).
     ///
-    /// A user name with a colon fails the request when it is built, because the server would read a different name. So
-    /// does a control character in the user name or password.
+    /// A user name with a colon makes the request fail when it is built, because the server would read a different
+    /// name. A control character in the user name or password also makes it fail.
     public static func basic(username: String, password: String) -> Authorization {
         let isText = ASCIISet.fieldValue.removing("\t").containsAll(username + password)
         return Authorization(

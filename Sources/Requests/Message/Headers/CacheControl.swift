@@ -83,7 +83,7 @@ extension CacheControl: HTTPField.Value {
         }
     }
 
-    /// Parses a line up to a misplaced quote.
+    /// Parses a line up to a misplaced quotation mark.
     ///
     /// - Returns: Whether the entire line has been parsed.
     private mutating func read(_ line: String) -> Bool {
@@ -110,7 +110,7 @@ extension CacheControl: HTTPField.Value {
         }
     }
 
-    /// Returns the restrictive directives after the first quote of a line, wherever they appear.
+    /// Returns all restrictive directives after the first quotation mark of a line, even within quoted text.
     private static func restrictions(in line: String) -> [Directive] {
         let words = line.utf8.drop { $0 != UInt8(ascii: "\"") }.split { !ASCIISet.directiveName.contains($0) }
         return words.compactMap { word in

@@ -26,7 +26,7 @@ extension HTTPField {
     /// Requests the range only if the representation matches the tag; otherwise the server sends the entire
     /// representation.
     ///
-    /// Only a strong tag guarantees equal bytes, so a weak tag fails the request when it is built.
+    /// Only a strong tag guarantees equal bytes, so a weak tag makes the request fail when it is built.
     public static func ifRange(_ tag: HTTPField.EntityTag) -> HTTPField {
         let flaw = tag.isWeak ? InvalidValue(in: .ifRange, "has a weak entity tag") : tag.flaw
         return HTTPField(.ifRange, tag.rawValue, flaw: flaw)

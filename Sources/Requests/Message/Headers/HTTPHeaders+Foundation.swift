@@ -4,9 +4,10 @@
 import Foundation
 
 extension URLRequest {
-    /// The header fields, in alphabetical order, because Foundation loses their order and joins repeated fields.
+    /// The header fields, in alphabetical order.
     ///
-    /// Invalid fields aren't dropped here, but make the request fail when this library runs it.
+    /// Foundation doesn't keep the original order, and joins repeated fields. Invalid fields aren't dropped here, but
+    /// make the request fail when this library runs it.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(allHTTPHeaderFields ?? [:]) }
         set { allHTTPHeaderFields = newValue.dictionary }

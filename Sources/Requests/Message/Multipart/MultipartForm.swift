@@ -14,7 +14,7 @@ import Foundation
 /// ```
 ///
 /// The form is serialized while it is sent, and needs the memory of only one buffer. If the lengths of all parts are
-/// known, the exact length is announced. If all parts are replayable, each attempt sends the same form again, with the
+/// known, the exact length is declared. If all parts are replayable, each attempt sends the same form again, with the
 /// same boundary.
 ///
 /// Names, file names and headers are checked when the request is sent. Characters that would break out of the part's

@@ -69,7 +69,7 @@ struct MultipartMessage: Sendable {
 
     /// Returns a closure that reads the message chunk by chunk.
     ///
-    /// The closure throws if a part doesn't have the announced length.
+    /// The closure throws if a part doesn't have the declared length.
     @Sendable func chunks() -> HTTPBody.Stream.Read {
         let rest = Locked((sections: sections[...], read: HTTPBody.Stream.Read?.none))
         return {

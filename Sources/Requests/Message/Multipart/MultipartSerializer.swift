@@ -74,7 +74,7 @@ final class MultipartSerializer {
     /// Reads from the current part, and closes the part at its end.
     private func read(into room: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let part = source, let start = room.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-        // At the announced end, request one more byte to verify that there is none.
+        // At the declared end, request one more byte to verify that there is none.
         let limit = part.remaining.map { max(1, $0) } ?? .max
         let count = part.stream.read(start, maxLength: Int(min(Int64(min(room.count, Self.maximumReadSize)), limit)))
         guard count >= 0 else {

@@ -135,7 +135,7 @@ extension StringProtocol {
         return (String(self[..<mark]), String(self[mark..<end].dropFirst()))
     }
 
-    /// Whether the string is a valid scheme of a URL (RFC 3986, 3.1).
+    /// Whether the string is a valid URL scheme (RFC 3986, 3.1).
     var isScheme: Bool {
         (utf8.first.map(ASCII.isLetter) ?? false) && ASCIISet.scheme.containsAll(self)
     }

@@ -72,7 +72,7 @@ extension StringProtocol {
 }
 
 extension ASCIISet {
-    /// The characters of a URL that needs no escaping.
+    /// A URL that consists only of these characters needs no escaping.
     fileprivate static let plainAddress = query + "#"
     /// The characters of a user name and a password, including the colon between them.
     fileprivate static let user = unreserved + "!$&'()*+,;=:"

@@ -16,6 +16,6 @@ public protocol RequestDependency<Value>: Sendable {
 
     /// Returns the value once the operation is finished.
     ///
-    /// - Throws: A ``RequestError`` with the code `dependencyFailed`, whose underlying error is the first cause.
+    /// - Throws: A ``RequestError`` with the code `dependencyFailed`, whose underlying error is the root cause.
     func valueOfDependency() throws -> Value
 }

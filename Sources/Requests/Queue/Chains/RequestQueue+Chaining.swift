@@ -112,7 +112,7 @@ extension RequestOperation: RequestDependency {
     /// However long a chain is, its error contains only the error of the first operation that failed. A list of all
     /// errors would provide no more information, and releasing a long list would overflow the stack.
     ///
-    /// - Throws: An error with the code `dependencyFailed`, whose underlying error is the first cause.
+    /// - Throws: An error with the code `dependencyFailed`, whose underlying error is the root cause.
     public final func valueOfDependency() throws -> R.Success {
         switch result {
         case .success(let value):

@@ -6,8 +6,8 @@ import Foundation
 extension HTTPClient {
     /// Returns a request as a `curl` command for a POSIX shell, with the client's base URL, header fields and query.
     ///
-    /// The command lacks everything that is determined only when the request is sent: the changes of interceptors, and
-    /// cookies. For a command that includes them, see ``HTTPResponse/cURL(revealingSecrets:)``.
+    /// The command lacks everything that is determined only when the request is sent: the changes made by interceptors,
+    /// and cookies. For a command that includes them, see ``HTTPResponse/cURL(revealingSecrets:)``.
     ///
     /// - Parameters:
     ///   - request: The request.

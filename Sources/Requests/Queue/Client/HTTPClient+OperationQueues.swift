@@ -40,8 +40,8 @@ extension HTTPClient {
             environment.shareConfiguration()
         }
 
-        /// Clamps a limit to the range of `OperationQueue`, which traps on numbers below its default constant, and runs
-        /// nothing if the limit is zero.
+        /// Clamps a limit to the range of `OperationQueue`, which traps on values below
+        /// `defaultMaxConcurrentOperationCount` (−1), and runs nothing at zero.
         static func clampedWidth(_ width: Int) -> Int {
             width == OperationQueue.defaultMaxConcurrentOperationCount ? width : max(1, width)
         }

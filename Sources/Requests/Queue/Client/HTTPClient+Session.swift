@@ -3,7 +3,7 @@
 
 import Foundation
 
-// Clients over a Foundation session.
+// Clients that are based on a `URLSession`.
 
 extension HTTPClient {
     /// Creates a client with its own `URLSession`, which is created from a configuration.

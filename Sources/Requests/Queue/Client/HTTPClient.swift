@@ -27,7 +27,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///
     /// On Apple platforms, the default is `URLSession.shared`. On Linux, it is ``CurlTransport`` or, if libcurl can't
     /// be loaded (for example in statically linked programs), a ``URLSessionTransport``, whose documentation lists its
-    /// faults on Linux. Use the default as the base of your own transport.
+    /// bugs on Linux. Use the default as the base of your own transport.
     public static var defaultTransport: any HTTPTransport { DefaultTransport.shared }
 
     /// The transport of requests that don't specify one.
@@ -41,8 +41,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// - Parameters:
     ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default, the system
     ///     decides. A request also counts while it waits for a retry, a credential or a limiter.
-    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache or
-    ///     credential storage.
+    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache
+    ///     or credential storage.
     ///   - configure: Changes the environment, which already has a cookie jar. This initializer rethrows its errors.
     public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -74,8 +74,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///     string, every request fails before it is sent. For a client without a base URL, omit this parameter.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default, the system
     ///     decides. A request also counts while it waits for a retry, a credential or a limiter.
-    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache or
-    ///     credential storage.
+    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache
+    ///     or credential storage.
     ///   - configure: Changes the environment, which already has the base URL and a cookie jar. This initializer
     ///     rethrows its errors.
     public convenience init(
@@ -189,7 +189,7 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
     /// ```
     ///
-    /// The requests of both clients count toward the same maximum number of concurrent requests. Later changes of this
+    /// The requests of both clients count toward the same maximum number of concurrent requests. Later changes to this
     /// client's environment don't affect the new client. Both share the objects in the environment, such as the cookie
     /// jar, a cache and limiters, unless you replace them here.
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {

@@ -94,8 +94,8 @@ extension RequestQueue {
 ///
 /// When a connection ends or breaks, the next connection opens after the server's reconnection time. After several
 /// consecutive connections without an event, the delay grows up to a limit. The stream gives up when the standard
-/// requires it, except after a status that means that the server is only busy. In that case, a web page would have to
-/// reconnect itself.
+/// requires it, except after a status that means that the server is just busy: there, the standard would leave
+/// reconnecting to the web page, but this stream reconnects by itself.
 private struct EventConnector {
     let environment: RequestEnvironment
     let policy: ServerSentEvent.Reconnection

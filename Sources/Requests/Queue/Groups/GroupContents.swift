@@ -8,7 +8,7 @@ import Foundation
 /// Unlike the group, this class isn't generic over the group's value.
 final class GroupContents: OperationObserver {
     let state: Locked<GroupState>
-    /// The progress observers of this group, and of the groups that contain it.
+    /// The progress observers of this group and of its enclosing groups.
     let progressObservers: [QueueProgressObserver]
     // Copied from the outer groups. References to the outer groups' contents would create a retain cycle, because the
     // outer groups retain this group.
@@ -46,7 +46,7 @@ final class GroupContents: OperationObserver {
         self.ticket.withLock { $0 = ticket }
     }
 
-    /// The tickets of this group and of the groups that contain it.
+    /// The tickets of this group and of its enclosing groups.
     var tickets: [ExclusivityTicket] { (ticket.withLock { $0 }.map { [$0] } ?? []) + outerTickets }
 
     /// The gates that must open before a member runs.

@@ -73,7 +73,7 @@ struct GroupState: Sendable {
         return isComplete
     }
 
-    /// Records that a member has its result; returns whether it was the last unfinished member.
+    /// Records that a member has completed; returns whether it was the last unfinished member.
     mutating func memberCompleted(_ id: ObjectIdentifier) -> Bool {
         incompleteIDs.remove(id) != nil && incompleteIDs.isEmpty && !isBuilding
     }

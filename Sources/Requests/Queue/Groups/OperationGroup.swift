@@ -34,7 +34,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     private let contents: GroupContents
     /// The gate that delays the start of the group's operation until the group has ended.
-    fileprivate let gate: OperationGate
+    fileprivate let completionGate: OperationGate
     /// The value that the closure has returned; `nil` before that.
     private let value = Locked<Success?>(nil)
 
@@ -57,7 +57,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         name: String = "OperationGroup<\(Success.self)>"
     ) {
         self.failsFast = failsFast
-        gate = OperationGate(after: dependencies)
+        completionGate = OperationGate(after: dependencies)
         contents = GroupContents(on: parent)
         underlyingQueue = parent.underlyingQueue.asOptional
         super.init(
@@ -69,7 +69,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         )
         add(contents)
         EventEmitter.attach(to: self, parent.environment.monitors) { OperationEvent.Info(requestType: name) }
-        addDependency(gate)
+        addDependency(completionGate)
         if let priority { queuePriority = priority }
         enqueue(in: categories, after: dependencies + contents.gates, untilEnd: true)
         contents.set(observer(ExclusivityTicket.self))
@@ -133,18 +133,18 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         for progressObserver in contents.progressObservers { progressObserver.add(operation) }
         parentQueue.forward(operation)
         for member in state.withLock({ $0.releaseFinished() }) { removeDependency(member) }
-        if state.withLock({ $0.endAdmission() }) { gate.open() }
+        if state.withLock({ $0.endAdmission() }) { completionGate.open() }
     }
 
-    /// Returns whether an operation is this group, or a group that contains it.
+    /// Returns whether an operation is this group or one of its enclosing groups.
     private func isWithin(_ operation: Operation) -> Bool {
         var next: AnyRequestOperation? = self
         while let group = next, group !== operation { next = group.observer(GroupMembership.self)?.group }
         return next != nil
     }
 
-    /// Returns whether an operation needs an exclusive category that this group, or a group that contains it, holds or
-    /// is queued for.
+    /// Returns whether an operation needs an exclusive category that this group, or one of its enclosing groups, holds
+    /// or is queued for.
     private func needsHeldCategory(_ operation: Operation) -> Bool {
         let tickets = contents.tickets
         guard !tickets.isEmpty, let operation = operation as? AsynchronousOperation,
@@ -320,6 +320,6 @@ private struct GroupHandling<Success: Sendable>: LocalHandling {
     }
 
     func didDeliver() {
-        if operation.state.withLock({ $0.isComplete }) { operation.gate.open() }
+        if operation.state.withLock({ $0.isComplete }) { operation.completionGate.open() }
     }
 }

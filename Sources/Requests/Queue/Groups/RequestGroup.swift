@@ -303,7 +303,7 @@ extension RequestQueue {
         admit(group)
     }
 
-    /// Returns the operations of some dependencies.
+    /// Returns the operation that each of the given dependencies waits for.
     func awaitedOperations<each Input: RequestDependency>(_ operations: repeat each Input) -> [Operation] {
         var awaitedOperations: [Operation] = []
         repeat awaitedOperations.append((each operations).awaitedOperation)

@@ -26,7 +26,9 @@ extension HTTPBody {
                 ? .none : Content { encoder in encoder.map { .json(literal, encoder: $0()) } ?? .json(literal) }
         }
 
-        /// Uses a literal without nested literals as a JSON object, with values of any `Encodable` types.
+        /// Encodes a JSON object, given as a dictionary literal that contains no nested literals.
+        ///
+        /// The values may be of any `Encodable` types.
         ///
         /// - Parameters:
         ///   - members: The members; their names must be unique.

@@ -84,7 +84,7 @@ extension Download {
 
         /// Encodes the token, and keeps the partial file from now on.
         ///
-        /// - Throws: An error of the encoder.
+        /// - Throws: An error thrown by the encoder.
         public func encode(to encoder: any Encoder) throws {
             keepFile()
             try content.encode(to: encoder)

@@ -53,7 +53,7 @@ public protocol DownloadRequest: NetworkRequest {
 
     /// Creates the value from the file, which is already at its destination.
     ///
-    /// The operation calls this method once, on a thread that may be blocked.
+    /// The operation calls this method once, on a thread that is allowed to block.
     ///
     /// - Throws: The failure of the request; the file stays at its destination.
     func process(_ file: Download.File) throws -> Success

@@ -10,8 +10,8 @@ final class PartialDownload: Sendable {
     private struct State: Sendable {
         var machine: ResumeMachine
         var file: PartialFile?
-        /// Whether the file may be overwritten, because no other token for it can exist yet.
-        var canBeOverwritten = false
+        /// Whether the file may be truncated and reused, because no other token for it can exist yet.
+        var canTruncateFile = false
         /// The resume token that the caller passed in, while it is valid.
         var callerToken: Download.ResumeToken?
         var target: URL?
@@ -125,9 +125,9 @@ final class PartialDownload: Sendable {
 
     private func startOver(_ head: HTTPResponseHead, with machine: ResumeMachine? = nil) throws -> PartialFile {
         let target = try chooseTarget(for: head)
-        let (previous, canBeOverwritten) = state.withLock { ($0.file, $0.canBeOverwritten) }
+        let (previous, canTruncateFile) = state.withLock { ($0.file, $0.canTruncateFile) }
         let file: PartialFile
-        if let previous, canBeOverwritten, previous.url.isBeside(target) {
+        if let previous, canTruncateFile, previous.url.isBeside(target) {
             // Remove the stored token, because it describes the bytes that are about to be overwritten.
             if keepsToken { Download.ResumeToken.removeStored(for: target) }
             try previous.truncate()
@@ -139,7 +139,7 @@ final class PartialDownload: Sendable {
         }
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
-            (state.file, state.canBeOverwritten, state.callerToken, state.isComplete) = (file, true, nil, false)
+            (state.file, state.canTruncateFile, state.callerToken, state.isComplete) = (file, true, nil, false)
             if let machine { state.machine = machine }
             return false
         }

@@ -121,7 +121,7 @@ extension ResponseStream {
     /// The content as server-sent events (WHATWG HTML, 9.2).
     ///
     /// Content with a declared type other than `text/event-stream` fails with the code `unacceptableContentType`. The
-    /// error has the content, which may be an error page, or an API's explanation.
+    /// error contains the content, which may be an error page, or an API's explanation.
     public var serverSentEvents: ResponseStream.Parsed<ServerSentEvent> {
         let contentTypeError =
             head[.contentType] == nil ? nil : ContentTypeValidator.mismatch(of: head, accepting: [.eventStream])

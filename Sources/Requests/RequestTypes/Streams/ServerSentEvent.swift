@@ -38,7 +38,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///   - decoder: The decoder; `nil`, the default, uses the decoder of the request's environment.
     /// - Returns: The value.
     /// - Throws: A ``RequestError`` with the code `decoding`, whose underlying error is the decoder's error. The error
-    ///   has the request and the response of the event.
+    ///   includes the request and the response of the event.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         using decoder: JSONDecoder? = nil

@@ -61,14 +61,14 @@ final class StreamCore: ContentReceiver {
         if error != nil { close() }
     }
 
-    /// Whether the content ends with an error of the transfer.
+    /// Whether the content ends with a transfer error.
     var hasFailed: Bool { state.withLock { $0.buffer.failure } != nil }
 
     // MARK: Consume
 
     /// Returns the next portion; `nil` at the end.
     ///
-    /// - Throws: The error of the transfer or of the consumer, with the context of the operation.
+    /// - Throws: The error of the transfer or the consumer, with the context of the operation.
     func next(_ portion: Buffer.Portion = .chunk, isFirstCall: Bool = false) async throws(RequestError) -> Data? {
         do {
             return try await take(portion, isFirstCall: isFirstCall)
@@ -141,6 +141,6 @@ final class StreamCore: ContentReceiver {
         }
     }
 
-    /// Lets the operation finish, with the error of the transfer if there is one.
+    /// Lets the operation finish, with the transfer's error if there is one.
     private func close() { completion.fill(state.withLock { $0.buffer.failure }) }
 }

@@ -16,10 +16,10 @@ import Foundation
 /// }
 /// ```
 ///
-/// As with every request, a response with an unacceptable status fails the request, and the error has its content;
-/// `process` gets only successful responses. Once `process` is called, there is no retry. If the transfer fails, the
-/// stream throws the error after the content that has arrived. The outcome of `process` is the outcome of the
-/// operation.
+/// As with every request, a response with an unacceptable status makes the request fail with an error that contains the
+/// content. `process` gets only successful responses. Once `process` is called, there is no retry. If the transfer
+/// fails, the stream throws the error after the content that has arrived. The outcome of `process` is the outcome of
+/// the operation.
 public protocol StreamRequest: NetworkRequest {
     /// The type of the operation: ``StreamOperation``, unless the request specifies a subclass.
     associatedtype OperationType = StreamOperation<Self>
@@ -32,7 +32,8 @@ public protocol StreamRequest: NetworkRequest {
     /// Cancelling the operation cancels the task that runs this method. Returning before the end of the stream cancels
     /// the transfer.
     ///
-    /// - Throws: The failure of the request. An error of the stream has the request, the response and the transfers.
+    /// - Throws: The failure of the request. An error thrown by the stream includes the request, the response and the
+    ///   transfers.
     func process(_ stream: ResponseStream) async throws -> Success
 }
 

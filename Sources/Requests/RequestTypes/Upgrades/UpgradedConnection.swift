@@ -23,10 +23,10 @@ package protocol UpgradedConnection: AnyObject, Sendable {
     /// - Returns: A description of the error; `nil` if the peer has accepted the upgrade.
     static func flaw(in head: HTTPResponseHead, to headers: HTTPHeaders) -> String?
 
-    /// Begins a transfer over a transport without ``TransportCapabilities/upgrades``.
+    /// Starts a transfer over a transport without ``TransportCapabilities/upgrades``.
     ///
     /// - Returns: The handle of the transfer; `nil` if the transport isn't supported.
-    func begin(
+    func startNatively(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
         receive: @escaping @Sendable (TransferEvent) -> Void

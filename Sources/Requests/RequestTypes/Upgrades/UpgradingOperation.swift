@@ -71,7 +71,7 @@ extension OperationConfiguration {
     }
 }
 
-/// The response handling that opens a connection with the response and passes the connection to the operation's `use`.
+/// The response handling that opens a connection from the response and passes it to the operation's `use` closure.
 private struct UpgradeHandling<Request, Owner>: NetworkHandling
 where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success == Request.Success {
     let operation: Owner
@@ -87,7 +87,8 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
     func makeRequest() async throws -> HTTPRequest {
         guard let declared = operation.request else { throw CancellationError() }
         var request = try await declared.makeHTTPRequest(operation.configuration)
-        // Redirects depend on this field. The other fields of the upgrade belong to one connection, and are set later.
+        // Set this field now, because redirects of a request that opens a WebSocket accept ws and wss URLs, and refuse
+        // a change from wss to ws. The other fields of the upgrade belong to one connection, and are set later.
         request.headers.set(HTTPField(.upgrade, Owner.Connection.upgradeToken).attributedToLibrary())
         try operation.prepareUpgrade(of: &request)
         return request
@@ -131,7 +132,7 @@ where Owner: NetworkOperation<Request>, Owner: UpgradingOperation, Owner.Success
         }
     }
 
-    /// Closes the connection when it is no longer needed; `use` gets the error of the operation.
+    /// Closes the connection when it is no longer needed; `use` gets the operation's error.
     private func closeConnection() {
         let error = operation.failure ?? RequestError(.cancelled, phase: .receiving)
         operation.upgrade.connection.withLock { $0 }?.cancel(error)

@@ -74,7 +74,7 @@ final class UpgradingTransport<Connection: UpgradedConnection>: HTTPTransport {
         _ receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferHandle {
         if base.capabilities.contains(.upgrades) { return base.send(request, receive: receive) }
-        if let handle = connection.begin(request, over: base, receive: receive) { return handle }
+        if let handle = connection.startNatively(request, over: base, receive: receive) { return handle }
         let reason = "\(type(of: base)) can't open \(Connection.title)"
         receive(.end(RequestError(.unsupported, phase: .sending, reason: reason)))
         return EndedTransfer.shared

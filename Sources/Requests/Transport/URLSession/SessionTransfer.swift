@@ -71,7 +71,7 @@ final class SessionTransfer: TransferHandle {
     /// Cancels the task, for a reason that the transfer's `end` event reports.
     func stop(_ reason: SessionTransferState.StopReason) {
         guard state.withLock({ $0.stop(reason) }) else { return }
-        // Cancel on the delegate's serial queue, to avoid two faults of Foundation on Linux. Completing a redirect of a
+        // Cancel on the delegate's serial queue, to avoid two bugs in Foundation on Linux. Completing a redirect of a
         // task that was just cancelled crashes the process, and cancelling a task from within a cancellation handler
         // may deadlock.
         delegate.perform { [task] in task.cancel() }
@@ -92,7 +92,7 @@ final class SessionTransfer: TransferHandle {
         send(state.withLock { $0.didSend(count, of: total) })
     }
 
-    /// Whether neither side has ended the transfer.
+    /// Whether the transfer is still running: it hasn't completed and hasn't been stopped.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     func didRejectChallenge() {
@@ -260,7 +260,7 @@ struct SessionTransferState {
     private var stopReason: StopReason?
     private var hasRejectedChallenge = false
 
-    /// Whether neither side has ended the transfer.
+    /// Whether the transfer is still running: it hasn't completed and hasn't been stopped.
     var isRunning: Bool { phase != .ended && stopReason == nil }
 
     /// Whether the final head hasn't been reported yet.

@@ -101,7 +101,7 @@ final class SpooledTransfer: TransferHandle {
     }
 }
 
-/// An unlinked temporary file, whose space is freed with its last reader.
+/// An unlinked temporary file, whose space is freed when its last reader closes it.
 private final class SpoolFile: Sendable {
     private let descriptor: Int32
     private let folder = FileManager.default.temporaryDirectory

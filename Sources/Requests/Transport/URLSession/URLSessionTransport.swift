@@ -10,9 +10,9 @@ import Foundation
 /// requests with a ``TrustPolicy`` other than `.system` use separate sessions, one for each origin, with the same
 /// configuration but without its URL cache.
 ///
-/// On Linux, the transport works around these faults of `URLSession`:
+/// On Linux, the transport works around these bugs in `URLSession`:
 ///
-/// | fault of `URLSession` on Linux | behavior of this transport |
+/// | bug in `URLSession` on Linux | behavior of this transport |
 /// |---|---|
 /// | a 401 with a Basic challenge and without a credential never completes | it completes like any other response |
 /// | timeouts are truncated to whole seconds, so 0.5 s becomes 1 ms | the transport measures them exactly |
@@ -26,9 +26,9 @@ import Foundation
 /// | a body that waits for its bytes blocks every session of the process | an asynchronous sequence is first written to a file |
 /// | a stored cookie replaces the `Cookie` field of the request | the field of the request is sent |
 ///
-/// These faults on Linux have no workaround:
+/// These bugs on Linux have no workaround:
 ///
-/// | fault of `URLSession` on Linux | consequence |
+/// | bug in `URLSession` on Linux | consequence |
 /// |---|---|
 /// | trailers, and a connection that ends within a response head, cause a `fatalError` of Foundation (Swift 6.3 and earlier) | use only servers that you trust |
 /// | transfers can't be paused | a fast server can fill memory up to the body limit, and exceed it until a cancellation takes effect |

@@ -40,7 +40,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         var isShared = false
         /// Whether a connection attempt has failed, and none has succeeded since.
         var isFailing = false
-        /// The queued transfers in order of arrival; entries of transfers that have left are skipped.
+        /// The queued transfers in order of arrival; entries of transfers that are no longer queued are skipped.
         var queue = FIFO<QueuedTransfer>()
         /// The number of the first queued transfer, if only the total limit prevents its admission.
         var contender: Int?
@@ -110,7 +110,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
     }
 
     /// Releases the slot of a transfer, or removes the transfer from its queue; returns the transfers that are admitted
-    /// in turn.
+    /// as a result.
     mutating func release(_ id: ID) -> [ID] {
         if let transfer = queued.removeValue(forKey: id) { return admit(at: transfer.name) }
         guard let name = removeSlot(id) else { return [] }
@@ -122,8 +122,8 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
 
     /// Releases the slot of a transfer that failed to connect in time.
     ///
-    /// - Returns: The transfers that are admitted in turn, and the queued transfers that must fail because all attempts
-    ///   to connect to their host have failed.
+    /// - Returns: The transfers that are admitted as a result, and the queued transfers that must fail because all
+    ///   attempts to connect to their host have failed.
     mutating func releaseUnconnected(_ id: ID) -> (admitted: [ID], failed: [ID]) {
         guard let name = removeSlot(id) else { return ([], []) }
         guard hosts[name]?.connectedCount == 0 else { return (admit(at: name), []) }
@@ -160,7 +160,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         return admit(at: name)
     }
 
-    /// Records that transfers can share the connections of a host; returns the transfers that are admitted in turn.
+    /// Records that transfers can share the connections of a host; returns the transfers that are admitted as a result.
     mutating func setShared(at name: Name) -> [ID] {
         guard hosts[name]?.isShared == false else { return [] }
         update(name) { $0.isShared = true }
@@ -236,7 +236,7 @@ struct ConnectionLimiter<ID: Hashable & Sendable, Name: Hashable & Sendable>: Se
         admitted.append(first.id)
     }
 
-    /// Returns the first queued transfer of a host, after removing entries of transfers that have left.
+    /// Returns the first queued transfer of a host, after removing entries of transfers that are no longer queued.
     private mutating func firstQueued(at name: Name) -> QueuedTransfer? {
         while let first = hosts[name]?.queue.first {
             if queued[first.id]?.number == first.number { return first }

@@ -203,7 +203,7 @@ struct CurlSockets {
         entry.isReplaced || entry.useCount >= lifetime.uses || now &- entry.openedAt >= lifetime.age
     }
 
-    /// Returns whether a connection to a host name that was looked up is open.
+    /// Returns whether there is an open connection to a host whose name was looked up.
     func hasConnection(to host: String) -> Bool { connectionCounts[host] != nil }
 
     private mutating func setHost(_ host: String?, of entry: Entry?) {

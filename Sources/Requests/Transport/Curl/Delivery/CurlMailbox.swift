@@ -72,7 +72,8 @@ struct CurlMailbox: Sendable {
     ///
     /// After `nil`, the receiver isn't called until it is scheduled again.
     ///
-    /// - Parameter isFirstCall: Whether this is the caller's first call, which checks that no other caller is delivering.
+    /// - Parameter isFirstCall: Whether this is the caller's first call, which checks that no other caller is
+    ///   delivering.
     /// - Returns: The events.
     mutating func take(isFirstCall: Bool = false) -> ArraySlice<TransferEvent>? {
         guard !isFirstCall || !isDelivering else { return nil }
@@ -125,7 +126,7 @@ struct CurlEvents: Sendable {
     private static let curlBufferSize = 16 * 1024
 
     private var events: [TransferEvent] = []
-    /// The byte count of content in the events.
+    /// The number of content bytes in the pending events.
     private var contentSize = 0
     private let isStreamed: Bool
     /// Whether the end has been reported.

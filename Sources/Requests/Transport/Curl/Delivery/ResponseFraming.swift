@@ -41,7 +41,7 @@ struct ResponseFraming: Sendable, Hashable {
         }
     }
 
-    /// The announced byte count of the content; `nil` if its end is determined in another way.
+    /// The declared byte count of the content; `nil` if its end is determined in another way.
     private(set) var length: Int64?
     /// Whether the content uses the chunked transfer coding.
     private(set) var isChunked = false
@@ -59,7 +59,7 @@ struct ResponseFraming: Sendable, Hashable {
     /// - Parameters:
     ///   - head: The head of the response.
     ///   - lines: The detector that has received the lines of the head.
-    ///   - isHeadRequest: Whether the request was HEAD, in which case no content follows, whatever the fields announce.
+    ///   - isHeadRequest: Whether the request was HEAD, in which case no content follows, whatever the fields declare.
     /// - Throws: A ``Flaw`` if the head is ambiguous.
     init(
         _ head: HTTPResponseHead,

@@ -280,7 +280,7 @@ final class CurlLoop: @unchecked Sendable {
         case .resolved(let query, let found):
             admission.receive(found, for: query)
         case .reportUsage(let receive):
-            // Admit the requests that arrived before this command, so that they are counted where they wait.
+            // First admit the requests that arrived before this command, so that they are included in the usage.
             admit()
             receive(usage)
         }

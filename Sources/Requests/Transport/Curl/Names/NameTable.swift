@@ -36,7 +36,7 @@ struct NameTable: Sendable {
     /// The lifetime of addresses in nanoseconds; libcurl has the same default.
     ///
     /// The system doesn't report the actual lifetime (TTL).
-    static let lifetime: UInt64 = 60 * 1_000_000_000
+    static let addressLifetime: UInt64 = 60 * 1_000_000_000
     /// The maximum number of cached names.
     private static let maximumNames = 1_024
     /// The default maximum numbers of concurrent lookups with waiting requests, and of all concurrent lookups.
@@ -68,7 +68,7 @@ struct NameTable: Sendable {
     /// - Returns: The cached addresses, and whether the caller must start another worker.
     mutating func lookUp(_ name: String, _ query: HostQuery?, now: UInt64) -> (Lookup, startsWorker: Bool) {
         let entry = cache[name]
-        if let entry, now &- entry.lookupTime < Self.lifetime { return (.fresh(entry.addresses), false) }
+        if let entry, now &- entry.lookupTime < Self.addressLifetime { return (.fresh(entry.addresses), false) }
         let lookup = entry.map { Lookup.stale($0.addresses) } ?? .pending
         if running[name] != nil {
             running[name]?.add(query)
@@ -139,7 +139,7 @@ struct NameTable: Sendable {
     }
 
     private mutating func forgetOldest(now: UInt64) {
-        cache = cache.filter { now &- $0.value.lookupTime < Self.lifetime }
+        cache = cache.filter { now &- $0.value.lookupTime < Self.addressLifetime }
         while cache.count > Self.maximumNames,
             let oldest = cache.min(by: { $0.value.lookupTime < $1.value.lookupTime })
         {

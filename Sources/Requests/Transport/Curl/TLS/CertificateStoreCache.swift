@@ -5,13 +5,13 @@
 import CRequestsCurl
 import Foundation
 
-/// The parsed certificates of authorities, shared by all connections that trust them.
+/// The parsed CA certificates, shared by all connections that trust them.
 ///
-/// libcurl would read and parse the certificates of the system, well over a hundred, for each connection. With OpenSSL
+/// libcurl would read and parse the system's CA certificates, well over a hundred, for each connection. With OpenSSL
 /// 3, that would block the thread that runs all transfers for 20 ms. Here, they are parsed once, and again for the
-/// first connection after the certificates of the system have changed.
+/// first connection after the system's CA certificates have changed.
 final class CertificateStoreCache: Sendable {
-    /// The paths at which libcurl looks for the certificates of the system's authorities.
+    /// The paths at which libcurl looks for the system's CA certificates.
     struct SystemPaths: Sendable {
         let file: String?
         let folder: String?
@@ -75,7 +75,7 @@ final class CertificateStoreCache: Sendable {
         }
     }
 
-    /// An empty certificate revocation list that replaces the system's file of authorities.
+    /// An empty certificate revocation list that replaces the system's CA file.
     ///
     /// libcurl requires data that it can parse. A revocation list isn't a certificate, so it adds no trusted authority.
     static let emptyRevocationList = Data(
@@ -91,8 +91,8 @@ final class CertificateStoreCache: Sendable {
 
     /// Sets a string that must be equal for two transfers to share a connection or a TLS session.
     ///
-    /// The string is part of a path to a nonexistent folder of authorities. libcurl compares that path when it looks
-    /// for a connection or a TLS session to reuse.
+    /// The string is part of a path to a nonexistent CA folder. libcurl compares that path when it looks for a
+    /// connection or a TLS session to reuse.
     static func setPoolKey(_ poolKey: String, of easy: CurlEasy) -> Int32 {
         ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(poolKey)")
     }

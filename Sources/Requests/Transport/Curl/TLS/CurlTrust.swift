@@ -8,10 +8,10 @@ import Foundation
 /// The trust requirements for a connection, in the form of libcurl options.
 ///
 /// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options. It compares the TLS
-/// version, the verification settings, the paths of authorities, the client certificate, and the pins. But it ignores
-/// the case of pins, and doesn't compare the client's key and password. So the options that libcurl compares also
-/// contain a digest of the requirements that it doesn't compare. This digest, called the pool key here, ensures that a
-/// connection is never reused for a request with different requirements.
+/// version, the verification settings, the CA paths, the client certificate, and the pins. But it compares pins
+/// case-insensitively, and doesn't compare the client's key and password at all. So the options that libcurl compares
+/// also contain a digest of the requirements that it doesn't compare. This digest, called the pool key here, ensures
+/// that a connection is never reused for a request with different requirements.
 struct CurlTrust: Sendable {
     /// A client's certificate and private key; both are in `certificate` if the format is PKCS#12.
     struct Identity: Sendable {
@@ -98,8 +98,7 @@ struct CurlTrust: Sendable {
         case .store(let store, let poolKey): failure |= store.apply(to: handle, poolKey: poolKey)
         case .file(let path):
             set(CCURL_CAINFO, path)
-            // libcurl uses the system's folder of authorities in addition to a file, unless the folder is disabled or
-            // replaced.
+            // libcurl uses the system's CA folder in addition to a file, unless the folder is disabled or replaced.
             if includesSystem { break }
             if CurlFeatures.loaded.restoresAuthorityPaths {
                 failure |= CertificateStoreCache.setPoolKey("none", of: easy)
@@ -125,8 +124,8 @@ struct CurlTrust: Sendable {
 
     /// Whether a pool key can be set.
     ///
-    /// A pool key replaces the folder of authorities. libcurl needs that folder unless a store contains the
-    /// authorities, or any certificate is accepted.
+    /// A pool key replaces the CA folder. libcurl needs that folder unless a store contains the CA certificates, or any
+    /// certificate is accepted.
     var supportsPoolKeys: Bool {
         if case .store = authorities { return true }
         return acceptsAnyCertificate
@@ -224,7 +223,7 @@ extension CurlTrust.Identity {
     }
 }
 
-/// The certificates of authorities, in a form that libcurl accepts.
+/// The trusted CA certificates, in a form that libcurl accepts.
 enum CurlAuthorities: Sendable {
     /// A store that connections share, and a pool key for the requirements that must be equal for two requests to share
     /// a connection.
@@ -241,7 +240,7 @@ enum CurlAuthorities: Sendable {
         self = .store(store, poolKey: store.authorities.poolKey(with: poolKey))
     }
 
-    /// Creates a file with the certificates of all authorities, including the system's if they are trusted.
+    /// Creates a file with all trusted CA certificates, including the system's if they are trusted.
     ///
     /// - Throws: A ``RequestError`` if the system's certificates aren't found.
     init(_ authorities: HostTrust.Authorities, poolKey: String = "") throws(RequestError) {
@@ -292,7 +291,7 @@ enum CurlAuthorities: Sendable {
 
 /// A cache of the libcurl options for trust policies.
 ///
-/// Caching is necessary because every request has a policy, and the certificates of the system have a size of several
+/// Caching is necessary because every request has a policy, and the system's CA certificates have a size of several
 /// hundred kilobytes.
 final class CurlTrustCache: Sendable {
     private struct Key: Sendable, Hashable {

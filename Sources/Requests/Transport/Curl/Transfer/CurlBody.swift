@@ -60,7 +60,7 @@ struct CurlBody {
 
     /// Opens the content, unless it is already open.
     ///
-    /// A stream with an announced length of 0 is also read to its end here, because libcurl won't read it.
+    /// A stream with a declared length of 0 is also read to its end here, because libcurl won't read it.
     ///
     /// - Returns: Zero bytes if the content can be sent.
     func open() -> ReadResult {
@@ -78,7 +78,7 @@ struct CurlBody {
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(requested)]), at: offset)
         guard case .bytes(let count) = chunk else { return chunk }
         offset += Int64(count)
-        // The content is shorter than announced. libcurl would wait for the missing bytes, so fail.
+        // The content is shorter tha declared. libcurl would wait for the missing bytes, so fail.
         return count == 0 && length != nil ? .failed(HTTPBody.Stream.wrongLength) : chunk
     }
 

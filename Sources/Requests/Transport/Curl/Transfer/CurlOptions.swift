@@ -328,7 +328,7 @@ struct CurlOptions: ~Copyable {
     /// Prepares the handle to connect again.
     ///
     /// The addresses must be set again, because libcurl reads them only once. The connect timeout also starts again.
-    func restart(_ easy: CurlEasy) {
+    func prepareReconnect(_ easy: CurlEasy) {
         if let addresses { _ = ccurl_easy_set_addresses(easy, addresses) }
         limitConnectTime(to: connectTimeout, easy)
     }
@@ -359,9 +359,9 @@ extension CurlOptions {
         /// The maximum number and byte count of the lines that this library adds.
         private static let (maximumAddedLines, maximumAddedBytes) = (8, 512)
 
-        /// The lines for the host; null if out of memory.
+        /// The header fields for the host, one line each, as a libcurl list; null if out of memory.
         let lines: OpaquePointer?
-        /// The lines for the proxy only; null if there are none.
+        /// The header fields only for the proxy, as a libcurl list; null if there are none.
         private(set) var proxyLines: OpaquePointer?
         /// The byte count of the caller's fields.
         private(set) var size = 0

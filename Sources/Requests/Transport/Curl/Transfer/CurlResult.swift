@@ -30,7 +30,7 @@ struct CurlResult: Sendable, Hashable {
     /// Whether libcurl has reported a message in addition to the code.
     var hasMessage = true
 
-    /// Returns the error of the transfer; `nil` for success.
+    /// Returns the transfer's error; `nil` for success.
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
         if isTunnelRefused {
@@ -86,7 +86,7 @@ struct CurlResult: Sendable, Hashable {
         1: (.badResponse, .badServerResponse),
         2: (.other, .unknown),  // failed to initialize
         3: (.invalidRequest, .badURL),
-        4: (.unsupported, .unsupportedURL),  // a feature that isn't built in, or an unknown scheme of a proxy
+        4: (.unsupported, .unsupportedURL),  // a feature that isn't built in, or an unknown proxy scheme
         5: (.cannotConnect, .cannotFindHost),  // proxy not resolved
         6: (.cannotConnect, .cannotFindHost),
         7: (.cannotConnect, .cannotConnectToHost),
@@ -125,7 +125,7 @@ extension CurlResult {
     /// message, and after the end of the connection, only the length of the content shows whether the content is
     /// complete.
     ///
-    /// - Parameter isCompleteByLength: Whether the content has the announced length.
+    /// - Parameter isCompleteByLength: Whether the content has the declared length.
     /// - Returns: Whether the response was complete.
     func indicatesCompleteStream(isCompleteByLength: Bool) -> Bool {
         !hasMessage && (code == 92 || isCompleteByLength && (code == 16 || code == 18))

@@ -11,7 +11,7 @@ struct CurlStage: Sendable {
     enum Phase: Sendable, Hashable {
         /// Waits for a slot within the connection limits, without a timeout.
         case queued
-        /// Waits until it is confirmed that the content is empty, as announced.
+        /// Waits until it is confirmed that the content is empty, as declared.
         case awaitingContent
         /// Waits for the addresses of its host or proxy.
         case awaitingAddresses

@@ -134,7 +134,7 @@ extension CurlTransfer {
         let wasSentInPart = !usesReusedConnection || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
         guard state.prepareResend(wasSentInPart: wasSentInPart), restarts < Self.maximumRefusals, body?.rewind() ?? true
         else { return false }
-        restart()
+        prepareReconnect()
         // libcurl keeps the connection over which nothing could be sent, so it would choose that connection again.
         if !wasSentInPart { options.avoidConnections(handle) }
         (connection, streamID) = (nil, nil)
@@ -149,7 +149,7 @@ extension CurlTransfer {
     func prepareResendAfterLostPeer() -> Bool {
         guard isIdempotent, state.isAwaitingResponse, usesReusedConnection, body?.rewind() ?? true else { return false }
         paused.remove(.body)
-        restart()
+        prepareReconnect()
         (connection, streamID) = (nil, nil)
         return true
     }
@@ -162,14 +162,14 @@ extension CurlTransfer {
     /// Prepares to retry a transfer of which nothing was sent; returns `false` if there were too many attempts.
     func prepareUnsentRetry() -> Bool {
         guard state.stopped == nil, restarts < Self.maximumRestarts, body?.rewind() ?? true else { return false }
-        restart()
+        prepareReconnect()
         return true
     }
 
-    private func restart() {
+    private func prepareReconnect() {
         restarts += 1
         stopwatch.recordRestart(at: loop.now)
-        options.restart(easy)
+        options.prepareReconnect(easy)
         loop.didLoseConnection(self)
     }
 

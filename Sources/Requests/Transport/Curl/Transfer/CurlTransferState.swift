@@ -108,15 +108,15 @@ struct CurlTransferState: Sendable {
     /// or needn't send one.
     private var acceptsConnectionEnd: Bool
 
-    /// Whether the content has the announced length, if there is one.
+    /// Whether the content has the declared length, if there is one.
     private var matchesAnnouncedLength: Bool { framing.length == nil || framing.length == encodedCount }
     private(set) var stopped: Stop?
 
     /// - Parameters:
     ///   - url: The URL of the response.
     ///   - limits: The maximum sizes of the parts of the response.
-    ///   - endsWithHead: Whether the response has no content, whatever its head announces, and libcurl doesn't know
-    ///     that.
+    ///   - endsWithHead: Whether the response ends with its head although libcurl would wait for content, as for a
+    ///     HEAD request with a body.
     ///   - hasContent: Whether the request has content, which may still be in flight when the response is complete.
     ///   - isHeadRequest: Whether the request is a HEAD.
     ///   - decodesContent: Whether the content of the response is decoded.
