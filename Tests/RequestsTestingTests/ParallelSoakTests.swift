@@ -42,7 +42,7 @@ import FoundationNetworking
         }
     }
 
-    @Test(.tags(.alone)) func parallelTestsAreIndependentAndLeaveNoDescriptors() async throws {
+    @Test(.tags(.alone)) func parallelTestsAreIsolatedAndLeakFree() async throws {
         try await Self.round()
         let before = Descriptors.open
 

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func everyTaskIsResumedByTheChangeThatItAwaits() async throws {
+    @Test func eachWaiterResumesOnItsChange() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...10 { group.addTask { try await wait { $0 >= number } } }
             for _ in 1...10 { count.withLock { $0 += 1 } }
@@ -26,7 +26,7 @@ import Testing
         #expect(try await wait { $0 >= 10 } == 10)
     }
 
-    @Test func waitReturnsTheStateThatMeetsTheCondition() async throws {
+    @Test func waitReturnsStateThatMetCondition() async throws {
         let asked = Gate()
         let waiting = Task {
             try await wait {
@@ -42,7 +42,7 @@ import Testing
         #expect(try await wait { $0 > 0 } == 3)
     }
 
-    @Test func cancelThatRacesTheChangeEndsTheWait() async throws {
+    @Test func cancellationRacesStateChange() async throws {
         for _ in 0..<Scale.races {
             let count = AwaitableState(0)
             let waiting = Task {

@@ -8,7 +8,7 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct GateTests {
-    @Test func everyoneGoesThroughOnceItIsOpen() async throws {
+    @Test func openGateReleasesAllWaiters() async throws {
         let gate = Gate()
         let tasks = (0..<10).map { _ in Task { try await gate.wait() } }
 
@@ -21,7 +21,7 @@ import Testing
         #expect(gate.isOpen)
     }
 
-    @Test func cancellationEndsTheWait() async {
+    @Test func cancellationEndsGateWait() async {
         let gate = Gate()
         let task = Task { try await gate.wait() }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(!gate.isOpen)
     }
 
-    @Test func aThreadWaitsUntilItIsOpened() async throws {
+    @Test func blockingWaitReturnsWhenGateOpens() async throws {
         let gate = Gate()
         let passed = Gate()
         let thread = Thread {
@@ -46,7 +46,7 @@ import Testing
         try await passed.wait()
     }
 
-    @Test func aThreadOfAServerWaitsAtMostUntilItsEnd() async throws {
+    @Test func stoppingServerEndsBlockingGateWait() async throws {
         let (gate, ending, passed) = (Gate(), Gate(), Gate())
         let thread = Thread {
             Gate.$currentStopGate.withValue(ending) {
@@ -62,7 +62,7 @@ import Testing
         #expect(!gate.isOpen)
     }
 
-    @Test func aCancelThatRacesTheOpeningEndsTheWait() async {
+    @Test func cancellationRacesGateOpening() async {
         for _ in 0..<Scale.races {
             let gate = Gate()
             let task = Task { try await gate.wait() }

@@ -9,7 +9,7 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct ManualClockTests {
-    @Test func aTaskSleepsUntilTheClockIsAdvanced() async throws {
+    @Test func sleepsUntilClockIsAdvanced() async throws {
         let clock = ManualClock()
         let task = Task {
             try await clock.sleep(for: .seconds(60))
@@ -25,7 +25,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func onlyThoseWhoseDeadlineIsReachedWake() async throws {
+    @Test func advanceWakesOnlyExpiredSleepers() async throws {
         let clock = ManualClock()
         let tasks = (1...3).map { seconds in
             Task {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func tasksWakeInTheOrderOfTheirDeadlinesThenOfTheirArrival() async throws {
+    @Test func sleepersWakeByDeadlineThenArrival() async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
         let (clock, executor, woken) = (ManualClock(), OneQueueExecutor(), Locked<[String]>([]))
         let sleeps = [("late", 2), ("early", 1), ("early, but second", 1), ("never", 3)]
@@ -64,7 +64,7 @@ import Testing
         tasks.last?.cancel()
     }
 
-    @Test func aTimeoutSleepsWithoutBeingCounted() async throws {
+    @Test func uncountedTimeoutIsNotASleeper() async throws {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
         let (clock, executor) = (ManualClock(), OneQueueExecutor())
         let deadline = ManualClock.Instant(offset: .seconds(1))
@@ -80,7 +80,7 @@ import Testing
         try await sleep.value
     }
 
-    @Test func timeNeverGoesBack() {
+    @Test func clockNeverRunsBackwards() {
         let clock = ManualClock(now: .init(offset: .seconds(5)))
 
         clock.advance(to: .init(offset: .seconds(1)))
@@ -89,7 +89,7 @@ import Testing
         #expect(clock.now == .init(offset: .seconds(5)))
     }
 
-    @Test func aSleepThatIsOverReturnsAtOnce() async throws {
+    @Test func expiredSleepReturnsImmediately() async throws {
         let clock = ManualClock(now: .init(offset: .seconds(5)))
 
         try await clock.sleep(until: .init(offset: .seconds(5)))
@@ -98,7 +98,7 @@ import Testing
         #expect(clock.now == .init(offset: .seconds(5)) && clock.sleeperCount == 0)
     }
 
-    @Test func cancellationEndsASleepAtOnce() async throws {
+    @Test func cancellationEndsSleep() async throws {
         let clock = ManualClock()
         let task = Task { try await clock.sleep(for: .seconds(1)) }
         try await clock.waitForSleepers()
@@ -109,7 +109,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func cancellationEndsTheWaitForSleepers() async throws {
+    @Test func cancellationEndsWaitForSleepers() async throws {
         let clock = ManualClock()
         let task = Task { try await clock.waitForSleepers() }
 
@@ -118,7 +118,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func aCancelThatRacesAnAdvanceEndsTheSleepOnceAndForAll() async throws {
+    @Test func cancellationRacesClockAdvance() async throws {
         for _ in 0..<Scale.races {
             let clock = ManualClock()
             let task = Task { try await clock.sleep(for: .seconds(1)) }

@@ -62,7 +62,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: Wait.all) func waitEndsAtItsLimitAndSaysWhatHasHappened(wait: Wait) async throws {
+    @Test(arguments: Wait.all) func waitTimeoutDescribesWhatHappened(wait: Wait) async throws {
         let start = ContinuousClock.now
         let error = await #expect(throws: (any Error).self) { try await wait.body() }
         let text = try "\(#require(error))"
@@ -73,7 +73,7 @@ import Testing
         for words in wait.words { #expect(text.contains(words), "\(text)") }
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)]) func limitInThePastEndsAtOnce(
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)]) func pastTimeoutFailsImmediately(
         limit: Duration
     ) async {
         await #expect(throws: WaitTimeoutError.self) { try await ManualTransport().awaitTransfer(timeout: limit) }
@@ -82,7 +82,7 @@ import Testing
         await #expect(throws: WaitTimeoutError.self) { try await Gate().wait(timeout: limit) }
     }
 
-    @Test func limitWithoutEndIsNoTrap() async throws {
+    @Test func hugeTimeoutDoesNotTrap() async throws {
         let (clock, transport) = (ManualClock(), ManualTransport())
         let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
         let server = try MockServer()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func gateThatStaysClosedEndsTheWaitOfATask() async {
+    @Test func closedGateTimesOut() async {
         let start = ContinuousClock.now
         let line: UInt = #line + 1
         let error = await #expect(throws: WaitTimeoutError.self) { try await Gate().wait(timeout: Self.limit) }
@@ -110,7 +110,7 @@ import Testing
         #expect(error?.description == "\(#fileID):\(line): waited for 0.05 seconds for a gate; it isn't open")
     }
 
-    @Test func gateThatStaysClosedIsTheErrorOfARequest() async {
+    @Test func closedGateTimeoutFailsRequest() async {
         let stubber = HTTPStubber()
         let line: UInt = #line + 2
         stubber.stub(.get, "/x") { _ in
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// XCTest shows the localized description on Apple platforms.
-    @Test func errorsHaveOneTextEverywhere() {
+    @Test func localizedDescriptionMatchesDescription() {
         let errors: [any Error] = [
             WaitTimeoutError(limit: .zero, awaited: "a", state: "b", callSite: CallSite(#fileID, #line)),
             UnmetExpectations(complaints: ["a"]), HTTPArchive.Error("a"),
@@ -135,7 +135,7 @@ import Testing
         for error in errors { #expect(error.localizedDescription == "\(error)") }
     }
 
-    @Test func gateThatStaysClosedFailsTheRequestOfAHandler() async throws {
+    @Test func closedGateTimeoutInHandlerFailsRequest() async throws {
         let gate = Gate()
         let line: UInt = #line + 2
         let server = try MockServer { _ in
@@ -161,7 +161,7 @@ extension ManualTransport {
 }
 
 @Suite(.bounded) struct WaitLimitRaceTests {
-    @Test func limitThatRacesTheEventEndsTheWait() async throws {
+    @Test func timeoutRacesAwaitedEvent() async throws {
         var random = Fuzz()
         for _ in 0..<Scale.races {
             let (transport, clock) = (ManualTransport(), ManualClock())

@@ -47,7 +47,7 @@ import Testing
             calls: []
         ),
     ])
-    func wishesAreGrantedOnceThereIsAHandle(_ row: Row) throws {
+    func flowControlCallsWaitForTransferHandle(_ row: Row) throws {
         let transport = Hasty()
         let url = try #require(URL(string: "http://a.invalid/"))
         let transfer = ObservedTransfer(name: "hasty")
@@ -73,7 +73,7 @@ import Testing
             ([head, trailers, trailers, .end(nil)], ["trailers arrived after the trailers"]),
         ] as [([TransferEvent], [String])]
     )
-    func trailersComeAfterTheContent(_ events: [TransferEvent], _ violations: [String]) {
+    func reportsEventsOutOfOrder(_ events: [TransferEvent], _ violations: [String]) {
         var log = EventLog()
         for event in events {
             log.begin(event)

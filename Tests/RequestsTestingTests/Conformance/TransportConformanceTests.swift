@@ -85,7 +85,7 @@ import Testing
     private static let answer = "a response is a head, content and one end"
 
     @Test(arguments: rows)
-    func brokenTransportFailsTheCheckThatIsAboutIt(_ row: Row) async throws {
+    func brokenTransportFailsMatchingCheck(_ row: Row) async throws {
         let check = try #require(TransportConformance.checks.first { $0.name == row.check })
 
         let failure = await #expect(throws: ConformanceFailure.self) {
@@ -97,11 +97,11 @@ import Testing
         #expect(failure?.description.hasPrefix("BrokenTransport fails: \(check.name)\n  Rule: \(check.rule)\n") == true)
     }
 
-    @Test func everyFaultHasItsRow() {
+    @Test func rowsCoverAllFaults() {
         #expect(Set(Self.rows.map(\.fault)) == Set(BrokenTransport.Fault.allCases))
     }
 
-    @Test func failureHasTheTranscript() async throws {
+    @Test func failureIncludesTranscript() async throws {
         let check = try #require(TransportConformance.checks.first)
 
         let failure = await #expect(throws: ConformanceFailure.self) {
@@ -111,7 +111,7 @@ import Testing
         #expect(failure?.transcript == ["GET /text: head 200, data, metrics, end ×2"])
     }
 
-    @Test func transportThatCannotBeMadeIsAFailure() async throws {
+    @Test func transportCreationErrorIsReported() async throws {
         let check = try #require(TransportConformance.checks.first)
         struct Broken: Error {}
 
@@ -131,7 +131,7 @@ import Testing
         return run.map(\.element) + checks.filter(\.needsMockServer)
     }()
 
-    @Test func aServerOfOnesOwnIsAskedWhatItIsSaidToDo() async throws {
+    @Test func checksRunAgainstCustomServer() async throws {
         let server = try MockServer()
         server.addConformanceRoutes()
         var skipped = 0
@@ -146,7 +146,7 @@ import Testing
         #expect(server.requestCount > Scale.pick(10, whole: 200))
     }
 
-    @Test func aServerThatDoesOtherwiseIsAFailure() async throws {
+    @Test func unexpectedServerResponseIsReported() async throws {
         let server = try MockServer { _ in .text("something else") }
         let check = try #require(TransportConformance.checks.first)
 
@@ -157,7 +157,7 @@ import Testing
         #expect(failure?.problems.contains { $0.contains("something else") } == true)
     }
 
-    @Test func namesAreUnique() {
+    @Test func checkNamesAreUnique() {
         let names = TransportConformance.checks.map(\.name)
 
         #expect(Set(names).count == names.count)

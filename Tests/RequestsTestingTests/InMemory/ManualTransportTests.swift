@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func transfersAreWaitedForInTheirOrder() async throws {
+    @Test func transfersAreAwaitedInOrder() async throws {
         async let second = transport.awaitTransfer(count: 2)
         async let first = transport.awaitTransfer()
         try send("/1")
@@ -30,7 +30,7 @@ import Testing
         #expect(try await transport.awaitTransfer(count: 2) === transport.transfers[1])
     }
 
-    @Test func nothingIsReportedAfterTheEnd() async throws {
+    @Test func eventsAfterCompletionAreIgnored() async throws {
         try send()
         let transfer = try await transport.awaitTransfer()
 
@@ -39,7 +39,7 @@ import Testing
         #expect(events.withLock { $0 } == ["event", "end"])
     }
 
-    @Test func aCancelIsCountedAndEndsNothing() async throws {
+    @Test func cancelIsCountedButSendsNoEvent() async throws {
         let handle = try send()
         let transfer = try await transport.awaitTransfer()
         async let isCancelled: Void = transfer.awaitCancel()
@@ -50,7 +50,7 @@ import Testing
         #expect(transfer.cancelCount == 2 && events.withLock { $0.isEmpty })
     }
 
-    @Test func waiterCanBeCancelled() async throws {
+    @Test func cancellationEndsWaiting() async throws {
         try send()
         let transfer = try await transport.awaitTransfer()
         let tasks = [

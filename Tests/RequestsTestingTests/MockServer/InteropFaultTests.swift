@@ -38,7 +38,7 @@ struct InteropFaultTests {
 
     static let offsets = [0, 1, 17, 4096, 65_536, size - 1, size]
 
-    @Test func everyFaultIsAtItsByte() async throws {
+    @Test func faultsOccurAtExactByteOffset() async throws {
         let server = try MockServer()
         var targets: [String] = []
         var expected: [String] = []
@@ -74,7 +74,7 @@ struct InteropFaultTests {
         #expect(result.output.split(separator: "\n").map(String.init) == expected)
     }
 
-    @Test func responseBeforeTheContentReachesTheSendingClient() async throws {
+    @Test func earlyResponseReachesSendingClient() async throws {
         let server = try MockServer()
         server.route(.post, "/", .status(.contentTooLarge).early)
         let program = """
@@ -87,7 +87,7 @@ struct InteropFaultTests {
         #expect(try await Tool.python("-c", program).output == "413 True\n")
     }
 
-    @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
+    @Test func pipelinedResponsesKeepRequestOrder() async throws {
         let server = try MockServer { .text($0.path) }
         let program = """
             import socket, re
@@ -101,7 +101,7 @@ struct InteropFaultTests {
         #expect(try await Tool.python("-c", program).output == "True\n")
     }
 
-    @Test func trailersAndKeepAliveAreRead() async throws {
+    @Test func pythonReadsTrailersAndReusesConnections() async throws {
         var configuration = MockServer.Configuration()
         configuration.maximumRequestsPerConnection = 3
         let server = try MockServer(configuration: configuration) { request in

@@ -54,7 +54,7 @@ struct InteropFormTests {
     ]
 
     @Test(arguments: lists.indices)
-    func namesAndValuesComeBack(index: Int) async throws {
+    func queryItemsRoundTrip(index: Int) async throws {
         let list = Self.lists[index]
 
         let texts = try await received(Query(list.map { Query.Item($0.0, value: $0.1) }))
@@ -62,7 +62,7 @@ struct InteropFormTests {
         #expect(try await parsed(texts) == Array(repeating: list.map { [$0.0, $0.1] }, count: 3))
     }
 
-    @Test func aThousandFieldsComeBack() async throws {
+    @Test func thousandFieldsRoundTrip() async throws {
         let fields = (0..<1_000).map { ["field \($0 % 10)", "\($0) & \u{1F95E}"] }
 
         let texts = try await received(Query(fields.map { Query.Item($0[0], value: $0[1]) }))
@@ -70,7 +70,7 @@ struct InteropFormTests {
         #expect(try await parsed(texts) == Array(repeating: fields, count: 3))
     }
 
-    @Test func everyCharacterThatAnOctetBeginsComesBack() async throws {
+    @Test func charactersUpToU02FFRoundTrip() async throws {
         let scalars = (0...0x2FF).compactMap { Unicode.Scalar(UInt32($0)) }.map { String($0) }
 
         let texts = try await received(Query(scalars.map { Query.Item($0, value: $0) }))
@@ -78,7 +78,7 @@ struct InteropFormTests {
         #expect(try await parsed(texts) == Array(repeating: scalars.map { [$0, $0] }, count: 3))
     }
 
-    @Test func aNameWithoutAValueHasAnEmptyOneInAForm() async throws {
+    @Test func formFieldWithoutValueIsEmpty() async throws {
         let form = HTTPBody.form([Query.Item("flag"), Query.Item("a", value: "b")])
 
         let text = String(decoding: try #require(try form.data()), as: UTF8.self)
@@ -86,7 +86,7 @@ struct InteropFormTests {
         #expect(try await parsed([text]) == [[["flag", ""], ["a", "b"]]])
     }
 
-    @Test func nothingIsNothing() async throws {
+    @Test func emptyFormProducesEmptyBody() async throws {
         #expect(try HTTPBody.form([]).data() == Data())
         #expect(try await received([]) == ["", "", ""])
     }
@@ -146,7 +146,7 @@ struct InteropFormTests {
     ]
 
     @Test(arguments: options.indices)
-    func everyOptionComesBackAsItSays(index: Int) async throws {
+    func queryEncoderOptionsRoundTrip(index: Int) async throws {
         let (change, prefix, fields) = Self.options[index]
         var encoder = QueryEncoder()
         change(&encoder)
@@ -161,7 +161,7 @@ struct InteropFormTests {
         #expect(texts[0] == String(decoding: form, as: UTF8.self))
     }
 
-    @Test func spacesAreReadInEitherSpelling() async throws {
+    @Test func bothSpaceEncodingsAreParsed() async throws {
         for spaces in [Query.Spaces.percent, .plus] {
             var encoder = QueryEncoder()
             encoder.spaces = spaces
@@ -172,7 +172,7 @@ struct InteropFormTests {
         }
     }
 
-    @Test func keysAreReadAsTheyAreRenamed() async throws {
+    @Test func renamedKeysAreEncoded() async throws {
         struct Named: Encodable { var itemCount = 1 }
         var encoder = QueryEncoder()
         encoder.keys = .snakeCase
@@ -180,7 +180,7 @@ struct InteropFormTests {
         #expect(try await parsed([try encoder.encode(Named()).percentEncoded]) == [[["item_count", "1"]]])
     }
 
-    @Test func theStyleOfPHPComesBack() async throws {
+    @Test func phpStyleArraysRoundTrip() async throws {
         var encoder = QueryEncoder()
         (encoder.bools, encoder.spaces) = (.numeric, .plus)
         let query = try encoder.encode(["a": [true, false], "b c": "d e"] as [String: Any?])

@@ -69,7 +69,7 @@ struct InteropMultipartTests {
     }
 
     @Test(arguments: ["requests-0123456789", "a b", "'()+_,-./:=?"])
-    func namesAndContentsComeBack(boundary: String) async throws {
+    func partNamesAndContentsRoundTrip(boundary: String) async throws {
         let eightBit = Data((0...255).map { UInt8($0) })
         let names: [(String, String)] = [
             ("plain", "plain"), ("", ""), ("a\"b", "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("🥞 grün", "🥞 grün"),
@@ -92,7 +92,7 @@ struct InteropMultipartTests {
         #expect(message == Message(type: "multipart/form-data", defects: [], parts: expected))
     }
 
-    @Test func aThousandPartsComeBack() async throws {
+    @Test func thousandPartsRoundTrip() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).bin")
         try Data("from a file\r\n".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -113,7 +113,7 @@ struct InteropMultipartTests {
         }
     }
 
-    @Test func anEmptyFormIsReadToItsEnd() async throws {
+    @Test func emptyMultipartFormIsParsed() async throws {
         #expect(try await parsed(MultipartForm()).parts == [])
     }
 }

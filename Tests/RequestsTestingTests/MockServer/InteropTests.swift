@@ -10,7 +10,7 @@ import Testing
 /// Real clients with the server: if they accept its responses, the library's client may be tested with it.
 @Suite(.bounded, .enabled(if: Tool.curl.exists, "curl is not installed"))
 struct InteropCurlTests {
-    @Test func getAndHead() async throws {
+    @Test func servesGetAndHead() async throws {
         let server = try MockServer { _ in .json("[1]") }
 
         #expect(try await Tool.curl("-s", server.url("/a?b=%20").absoluteString).output == "[1]")
@@ -19,7 +19,7 @@ struct InteropCurlTests {
         #expect(server.requests.first?.target == "/a?b=%20")
     }
 
-    @Test func postAndChunkedUpload() async throws {
+    @Test func receivesPostAndChunkedUpload() async throws {
         let server = try MockServer { .text($0.text) }
         let url = server.url.absoluteString
 
@@ -31,7 +31,7 @@ struct InteropCurlTests {
         #expect(request.rawBytes.suffix(13) == Data("3\r\na=2\r\n0\r\n\r\n".utf8))
     }
 
-    @Test func aConnectionIsReused() async throws {
+    @Test func curlReusesConnection() async throws {
         let server = try MockServer { .text($0.path) }
 
         let result = try await Tool.curl("-s", server.url("/1").absoluteString, server.url("/2").absoluteString)
@@ -41,7 +41,7 @@ struct InteropCurlTests {
         #expect(server.requests.map(\.connection) == [0, 0])
     }
 
-    @Test func anExpectationIsContinued() async throws {
+    @Test func sends100ContinueToCurl() async throws {
         let server = try MockServer { .text($0.text) }
 
         let result = try await Tool.curl(
@@ -59,7 +59,7 @@ struct InteropCurlTests {
         #expect(result.errors.contains("< HTTP/1.1 100 Continue"))
     }
 
-    @Test func aChunkedAnswerIsRead() async throws {
+    @Test func curlReadsChunkedResponse() async throws {
         let server = try MockServer { _ in .chunked([Data("one".utf8), Data("two".utf8)], trailers: ["X-T": "t"]) }
 
         #expect(try await Tool.curl("-s", server.url.absoluteString).output == "onetwo")
@@ -70,7 +70,7 @@ struct InteropCurlTests {
     ]
 
     @Test(arguments: faults.indices)
-    func faultsAreReportedByTheExitCode(index: Int) async throws {
+    func curlExitCodesReportFaults(index: Int) async throws {
         let (response, code) = Self.faults[index]
         let server = try MockServer { _ in response }
 
@@ -83,7 +83,7 @@ struct InteropCurlTests {
 /// Python's client, which parses responses independently.
 @Suite(.bounded, .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropPythonTests {
-    @Test func aConnectionCarriesEveryKindOfRequest() async throws {
+    @Test func connectionServesMixedRequests() async throws {
         let server = try MockServer { $0.method == .get ? .text($0.path) : .text($0.text) }
         let program = """
             import http.client

@@ -15,7 +15,7 @@ import Testing
         return try MockServer(configuration: configuration) { .text($0.path) }
     }
 
-    @Test func aPortCanBeAskedFor() throws {
+    @Test func portIsConfigurable() throws {
         let first = try server { _ in }
         let port = first.port
         let error = #expect(throws: SystemError.self) { try server { $0.port = port } }
@@ -28,7 +28,7 @@ import Testing
         #expect(throws: SystemError.self) { try server { $0.port = 65536 } }
     }
 
-    @Test func lastResponseOfAConnectionAnnouncesItsEnd() throws {
+    @Test func lastResponseOnConnectionSaysClose() throws {
         let server = try server { $0.maximumRequestsPerConnection = 2 }
         let client = try RawClient(port: server.port)
 
@@ -40,7 +40,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test func connectionsBeyondTheLimitWaitTheirTurn() async throws {
+    @Test func excessConnectionsWaitForSlot() async throws {
         let server = try server { $0.maximumConnections = 2 }
         var clients = try (0..<5).map { _ in try RawClient(port: server.port) }
         try await server.awaitConnections(open: 2)
@@ -55,7 +55,7 @@ import Testing
         #expect(server.connectionCount == 5)
     }
 
-    @Test func stopEndsTheWaitForRoom() async throws {
+    @Test func stopReleasesWaitingConnections() async throws {
         let server = try server { $0.maximumConnections = 1 }
         let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
         try await server.awaitConnections(open: 1)
@@ -66,7 +66,7 @@ import Testing
         #expect(server.openConnections == 0)
     }
 
-    @Test func aHeadThatIsTooLargeIsAnswered431() throws {
+    @Test func oversizedHeadReturns431() throws {
         let server = try server { _ in }
         let client = try RawClient(port: server.port)
 
@@ -76,7 +76,7 @@ import Testing
         #expect(server.requestCount == 0)
     }
 
-    @Test func waitForAnUnrecordedRequestThrows() async throws {
+    @Test func awaitingUnrecordedRequestThrows() async throws {
         let server = try server { $0.maximumRecordedRequests = 1 }
         let client = try RawClient(port: server.port)
         client.get("/0")
@@ -93,7 +93,7 @@ import Testing
         await #expect(throws: WaitTimeoutError.self) { try await unrecorded.awaitRequest() }
     }
 
-    @Test func requestsBeyondTheRecordAreAnsweredAndCounted() throws {
+    @Test func unrecordedRequestsAreServedAndCounted() throws {
         let server = try server { $0.maximumRecordedRequests = 2 }
         let client = try RawClient(port: server.port)
 

@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: endless.indices)
-    func stopEndsWhateverAConnectionDoes(index: Int) async throws {
+    func stopEndsOngoingResponses(index: Int) async throws {
         let server = try MockServer { _ in Self.endless[index] }
         let client = try RawClient(port: server.port)
         client.get("/")
@@ -37,7 +37,7 @@ import Testing
         """
 
     /// The client reads all at once, so that the script doesn't wait for the socket.
-    @Test func stopEndsAWebSocketThatSendsWithoutEnd() async throws {
+    @Test func stopEndsFloodingWebSocketScript() async throws {
         let flooded = Gate()
         let server = try MockServer()
         server.route(
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// There is usually something to read, so that the script doesn't wait for the socket.
-    @Test func stopEndsAWebSocketWhoseClientSendsWithoutEnd() async throws {
+    @Test func stopEndsWebSocketWithFloodingClient() async throws {
         let (flooded, errors) = (Gate(), Recorder<String>())
         let server = try MockServer()
         server.route(
@@ -95,7 +95,7 @@ import Testing
         #expect(errors.elements == ["the client has disconnected, or the server was stopped"])
     }
 
-    @Test func stopEndsTheWaitOfAHandler() async throws {
+    @Test func stopEndsHandlerWaitingOnGate() async throws {
         let gate = Gate()
         let server = try MockServer { _ in
             try gate.wait()
@@ -111,7 +111,7 @@ import Testing
         #expect(!gate.isOpen)
     }
 
-    @Test func stopMayBeRepeatedAndClosesIdleConnectionsAndTheListener() throws {
+    @Test func stopIsIdempotentAndClosesConnections() throws {
         let server = try MockServer { _ in .text("fine") }
         let client = try RawClient(port: server.port)
         client.get("/")
@@ -124,7 +124,7 @@ import Testing
         #expect(throws: MockConnectionRefused.self) { try RawClient(port: server.port) }
     }
 
-    @Test func aHandlerMayStopItsServer() throws {
+    @Test func handlerCanStopItsServer() throws {
         let server = try MockServer()
         server.route(.get, "/") { [weak server] _ in
             server?.stop()
@@ -139,7 +139,7 @@ import Testing
         #expect(server.openConnections == 0)
     }
 
-    @Test func theLastReferenceStopsTheServer() throws {
+    @Test func releasingServerStopsIt() throws {
         var server: MockServer? = try MockServer { _ in .never }
         let port = try #require(server?.port)
         let client = try RawClient(port: port)
@@ -156,7 +156,7 @@ import Testing
     ]
 
     @Test(arguments: patient.indices)
-    func aClientThatLeavesEndsItsConnection(index: Int) async throws {
+    func clientDisconnectEndsConnection(index: Int) async throws {
         let server = try MockServer { _ in Self.patient[index] }
         var client: RawClient? = try RawClient(port: server.port)
         client?.get("/")
@@ -188,7 +188,7 @@ import Testing
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    @Test func noDescriptorOutlivesTheStop() async throws {
+    @Test func stopClosesAllDescriptors() async throws {
         let server = try MockServer { _ in .never }
         let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
         for client in clients { client.get("/") }
@@ -203,7 +203,7 @@ import Testing
     }
     #endif
 
-    @Test(.tags(.alone)) func startedAndStoppedServersLeaveNoDescriptors() async throws {
+    @Test(.tags(.alone)) func repeatedStartAndStopLeaksNoDescriptors() async throws {
         let before = Descriptors.open
 
         for _ in 0..<Scale.pick(300, whole: 2000) {

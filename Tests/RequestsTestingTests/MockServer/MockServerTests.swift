@@ -9,7 +9,7 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct MockServerTests {
-    @Test func aHandlerDecides() throws {
+    @Test func handlerChoosesResponse() throws {
         let server = try MockServer { request in
             switch request.path {
             case "/recipes/1": .json(#"{"name":"Pancakes"}"#)
@@ -32,7 +32,7 @@ import Testing
         )
     }
 
-    @Test func theQueueComesBeforeRoutesAndRoutesBeforeTheHandler() throws {
+    @Test func queueThenRoutesThenHandler() throws {
         let server = try MockServer { _ in .text("handler") }
         server.route(.get, "/a", .text("route"))
         server.route(.get, "/a?x=1") { request in .text("made for \(request.query["x"] ?? "")") }
@@ -48,7 +48,7 @@ import Testing
         #expect(bodies == ["", "now", "route", "made for 1", "route", "handler"])
     }
 
-    @Test(arguments: ["websocket", "WebSocket"]) func handshakeNamesItsProtocolInAnyCase(_ name: String) throws {
+    @Test(arguments: ["websocket", "WebSocket"]) func upgradeTokenIsCaseInsensitive(_ name: String) throws {
         let server = try MockServer { _ in .webSocket { _ in } }
         let client = try RawClient(port: server.port)
         let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
@@ -58,7 +58,7 @@ import Testing
         #expect(client.read(upTo: "\r\n").hasPrefix("HTTP/1.1 101 "))
     }
 
-    @Test func unmatchedRequestIsNotFound() throws {
+    @Test func unmatchedRequestReturns404() throws {
         let server = try MockServer()
         server.route(.post, "/a", .text("posted"))
         let client = try RawClient(port: server.port)
@@ -68,7 +68,7 @@ import Testing
         #expect(client.readToEnd().hasPrefix("HTTP/1.1 404 Not Found\r\n"))
     }
 
-    @Test func aHandlerThatThrowsIsAServerError() throws {
+    @Test func throwingHandlerReturns500() throws {
         let server = try MockServer { _ in throw CancellationError() }
         let client = try RawClient(port: server.port)
 
@@ -77,7 +77,7 @@ import Testing
         #expect(client.readToEnd().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
     }
 
-    @Test func requestsAreRecordedToTheByte() throws {
+    @Test func requestsAreRecordedVerbatim() throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)
         let first = "POST /a%20b?c=%20&d=? HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nx-A: 2\r\nContent-Length: 3\r\n\r\nabc"
@@ -107,7 +107,7 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
-    @Test func aRequestWithAnExpectationIsContinued() throws {
+    @Test func expectHeaderGets100Continue() throws {
         let server = try MockServer { .text($0.text) }
         let client = try RawClient(port: server.port)
 
@@ -119,7 +119,7 @@ import Testing
         #expect(client.readToEnd().hasSuffix("\r\n\r\nok"))
     }
 
-    @Test func aMalformedRequestIsRefusedAndItsConnectionClosed() throws {
+    @Test func malformedRequestClosesConnection() throws {
         let server = try MockServer { _ in .text("fine") }
         let client = try RawClient(port: server.port)
 
@@ -133,7 +133,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func aClientOfHTTP10IsAnsweredAndLeft() throws {
+    @Test func http10ConnectionIsClosed() throws {
         let server = try MockServer { _ in .text("fine") }
         let client = try RawClient(port: server.port)
 
@@ -142,14 +142,14 @@ import Testing
         #expect(client.readToEnd().hasSuffix("Connection: close\r\n\r\nfine"))
     }
 
-    @Test func urlsAreTakenAsTheyAre() throws {
+    @Test func urlsArePreservedVerbatim() throws {
         let server = try MockServer()
 
         #expect(server.url.absoluteString == "http://127.0.0.1:\(server.port)")
         #expect(server.url("/a%20b?x=1%2F2").absoluteString == "http://127.0.0.1:\(server.port)/a%20b?x=1%2F2")
     }
 
-    @Test func awaitRequestResumesOnceEnoughCameIn() async throws {
+    @Test func awaitRequestsReturnsOnceCountIsReached() async throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)
 
@@ -161,7 +161,7 @@ import Testing
         #expect(try await server.awaitRequest().target == "/1")
     }
 
-    @Test func awaitRequestEndsWithTheTaskAndWithTheServer() async throws {
+    @Test func awaitRequestEndsOnCancelAndStop() async throws {
         let server = try MockServer()
 
         let cancelled = Task { try await server.awaitRequest() }
@@ -173,7 +173,7 @@ import Testing
         await #expect(throws: WaitTimeoutError.self) { try await stopped.value }
     }
 
-    @Test func sixtyFourConnectionsAreServedAtOnce() async throws {
+    @Test func servesSixtyFourConcurrentConnections() async throws {
         let gate = Gate()
         let server = try MockServer { .text($0.path).held(by: gate) }
         let clients = try (0..<64).map { _ in try RawClient(port: server.port) }
@@ -207,7 +207,7 @@ import Testing
     ]
 
     @Test(arguments: late.indices)
-    func aClientThatHasSaidAllItWillSayGetsItsLateAnswer(index: Int) throws {
+    func halfClosedClientGetsDelayedResponses(index: Int) throws {
         let server = try MockServer { _ in Self.late[index] }
         let client = try RawClient(port: server.port)
 
@@ -220,7 +220,7 @@ import Testing
         #expect(!client.wasReset)
     }
 
-    @Test func anAnswerIsHeldForAClientThatHasSaidAllItWillSay() async throws {
+    @Test func halfClosedClientGetsHeldResponse() async throws {
         let gate = Gate()
         let server = try MockServer { _ in .text("late").held(by: gate) }
         let client = try RawClient(port: server.port)

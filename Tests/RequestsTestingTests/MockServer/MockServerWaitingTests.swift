@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct MockServerWaitingTests {
-    @Test func aWaitEndsWithItsTimeAndTellsWhatCame() async throws {
+    @Test func waitTimeoutReportsServerState() async throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)
         client.get("/1")
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func everyWaiterEndsAtTheStop() async throws {
+    @Test func stopFailsAllWaiters() async throws {
         let server = try MockServer()
         let waiting = (1...20).map { count in
             Task {
@@ -45,7 +45,7 @@ import Testing
         await #expect(throws: WaitTimeoutError.self) { try await server.awaitRequest() }
     }
 
-    @Test func theFirstRequestsAreAwaited() async throws {
+    @Test func awaitsFirstRequests() async throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)
 

@@ -36,7 +36,7 @@ import Testing
         events.map { if case .malformed = $0 { .malformed(.badRequest, "") } else { $0 } }
     }
 
-    @Test func splitOfTheBytesMakesNoDifference() {
+    @Test func randomSplitDoesNotAffectParsing() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let bytes = Array(fuzz.text(of: Self.pieces).utf8)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func splitAtEveryOffsetTheResultIsTheSame() {
+    @Test func splitAtEachOffsetDoesNotAffectParsing() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 2000) {
             let bytes = Array(fuzz.text(of: Self.pieces).utf8)
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// A pipelined request is moved once on average, not once for each request before it.
-    @Test func manyPipelinedRequestsAreReadInTheirOrder() {
+    @Test func parsesPipelinedRequestsInOrder() {
         let count = Scale.pick(2000, whole: 20_000)
         let size = 5 * count
         let bytes = Array((0..<count).map { "GET /\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined().utf8)

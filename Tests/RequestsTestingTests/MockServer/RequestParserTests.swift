@@ -26,7 +26,7 @@ import Testing
         return events
     }
 
-    @Test func aTranscriptIsReadAsItsRequests() throws {
+    @Test func parsesTranscriptIntoRequests() throws {
         let events = Self.events([Array(Self.transcript.utf8)])
 
         let messages = events.compactMap { if case .request(let message) = $0 { message } else { nil } }
@@ -43,7 +43,7 @@ import Testing
         #expect(events[4] == .head(messages[2].head, expectsContinue: false))
     }
 
-    @Test func theSplitOfTheBytesMakesNoDifference() {
+    @Test func splitDoesNotAffectParsing() {
         let bytes = Array(Self.transcript.utf8)
         let whole = Self.events([bytes])
 
@@ -83,7 +83,7 @@ import Testing
     ]
 
     @Test(arguments: refusals)
-    func bytesThatAreNoRequestAreRefusedOnce(text: String, status: Int) throws {
+    func malformedRequestIsReportedOnce(text: String, status: Int) throws {
         for pieces in [[Array(text.utf8)], text.utf8.map { [$0] }] {
             let events = Self.events(pieces + [Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)])
 
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aHugeLengthOnlyWaits() {
+    @Test func hugeContentLengthDoesNotTrap() {
         for field in ["Content-Length: \(Int.max)\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n"] {
             let events = Self.events([Array("PUT / HTTP/1.1\r\nHost: a\r\n\(field)abc".utf8)])
 
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aHeadBeyondTheLimitIsRefused() {
+    @Test func oversizedHeadIsRejected() {
         let filler = String(repeating: "a", count: RequestParser().maximumHeadSize)
 
         for end in ["", "\r\n\r\n"] {

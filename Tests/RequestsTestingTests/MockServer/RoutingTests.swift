@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func theLastAnswerOfARouteStays() throws {
+    @Test func lastResponseOfRouteIsRepeated() throws {
         let server = try MockServer()
         server.route(.get, "/a", .status(.serviceUnavailable), .text("one"), .text("two"))
         server.route(.get, "/b", .text("b"))
@@ -29,7 +29,7 @@ import Testing
         #expect(bodies == ["503 ", "200 b", "200 one", "200 two", "200 two"])
     }
 
-    @Test func aTemplateTakesTheTargetApart() throws {
+    @Test func routeTemplateExtractsVariables() throws {
         let server = try MockServer()
         server.route(.get, "/recipes/{id}") { .text("\($0["id"] ?? "-")|\($0["page"] ?? "-")") }
         server.route(.get, "/menus/{id}{?page}") { .text("\($0["id"] ?? "-")|\($0["page"] ?? "-")") }
@@ -57,7 +57,7 @@ import Testing
         #expect(requests[2].variables == [:])
     }
 
-    @Test func aRouteForGetAnswersHead() throws {
+    @Test func getRouteServesHead() throws {
         let server = try MockServer()
         server.route(.get, "/{x}", .text("a"))
 
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func malformedTemplateIsReportedToTheClient() throws {
+    @Test func malformedTemplateReturns500() throws {
         let server = try MockServer()
         server.route(.get, "/recipes/{id", .text("recipe"))
 
@@ -78,7 +78,7 @@ import Testing
         #expect(bodies.last == "404 ")
     }
 
-    @Test func theSameTemplateIsReplaced() throws {
+    @Test func equalTemplateReplacesRoute() throws {
         let server = try MockServer()
         server.route(.get, "/{x}", .text("old"))
         server.route(.get, "/{y}", .text("other"))
@@ -87,7 +87,7 @@ import Testing
         #expect(try bodies(of: server, "/a") == ["200 new"])
     }
 
-    @Test func anEarlyAnswerMayComeFromATemplateAndOnlyOnce() throws {
+    @Test func earlyResponseOfTemplateIsSentOnce() throws {
         let server = try MockServer()
         server.route(.post, "/photos/{id}", .status(.contentTooLarge).early, .text("taken"))
         let first = try RawClient(port: server.port)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 4, 5, 10_000])
-    func truncatedSendsItsByteCountAndCloses(count: Int) throws {
+    func truncatedClosesAfterByteCount(count: Int) throws {
         let (client, server) = try ask(.text("hello").truncated(after: count))
         defer { server.stop() }
 
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 5])
-    func resetSendsItsByteCountAndResets(count: Int) throws {
+    func resetOccursAfterByteCount(count: Int) throws {
         let (client, server) = try ask(.text("hello").reset(after: count))
         defer { server.stop() }
 
@@ -38,7 +38,7 @@ import Testing
         #expect(client.wasReset)
     }
 
-    @Test func resetSendsEvenWhatIsMoreThanTheBuffersHold() throws {
+    @Test func resetSendsMoreThanSocketBuffers() throws {
         let size = Scale.pick(12, whole: 24) << 20
         let (client, server) = try ask(.data(Data(count: size + (4 << 20))).reset(after: size))
         defer { server.stop() }
@@ -48,7 +48,7 @@ import Testing
         #expect(client.wasReset)
     }
 
-    @Test func earlyAnswersWithoutTheBodyAndWithout100() throws {
+    @Test func earlyResponseSkipsBodyAnd100Continue() throws {
         let server = try MockServer { _ in .text("late") }
         server.route(.post, "/", .status(.contentTooLarge).early)
         let client = try RawClient(port: server.port)
@@ -65,7 +65,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/"])
     }
 
-    @Test func anUploadIsResetInItsMiddle() throws {
+    @Test func uploadIsResetMidway() throws {
         let server = try MockServer()
         server.enqueue(.reset.early)
         let client = try RawClient(port: server.port)
@@ -76,7 +76,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func anAnswerThatSaysCloseCloses() throws {
+    @Test func connectionCloseHeaderClosesConnection() throws {
         let (client, server) = try ask(.status(.ok, headers: [.connection: "x, Close"]))
         defer { server.stop() }
 
@@ -93,7 +93,7 @@ import Testing
         #expect(closed.readToEnd() == "" && !closed.wasReset)
     }
 
-    @Test func stalledSendsItsByteCountAndNoMore() async throws {
+    @Test func stalledStopsAfterByteCount() async throws {
         let (client, server) = try ask(.text("hello").stalled(after: 2))
         defer { server.stop() }
 
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 0, 2])
-    func heldSendsTheRestOnceTheGateIsOpen(count: Int?) async throws {
+    func heldSendsRestWhenGateOpens(count: Int?) async throws {
         let gate = Gate()
         let (client, server) = try ask(.text("hello").held(by: gate, after: count))
         defer { server.stop() }
@@ -117,21 +117,21 @@ import Testing
         #expect(client.read(Self.plain.utf8.count - first) == String(Self.plain.utf8.dropFirst(first)))
     }
 
-    @Test func aChunkIsCutAtItsByte() throws {
+    @Test func chunkedResponseIsTruncatedMidChunk() throws {
         let (client, server) = try ask(.chunked([Data("one".utf8), Data("two".utf8)]).truncated(after: 4))
         defer { server.stop() }
 
         #expect(client.readToEnd().hasSuffix("\r\n\r\n3\r\none\r\n3\r\nt"))
     }
 
-    @Test func allChunksWithoutTheEndAreSentToAClientThatLosesTheConnection() throws {
+    @Test func resetOmitsFinalChunk() throws {
         let (client, server) = try ask(.chunked([Data("one".utf8)]).reset(after: 3))
         defer { server.stop() }
 
         #expect(client.readToEnd().hasSuffix("\r\n\r\n3\r\none\r\n") && client.wasReset)
     }
 
-    @Test func delayedTakesItsTime() throws {
+    @Test func delayedWaitsBeforeSending() throws {
         let start = ContinuousClock.now
         let (client, server) = try ask(.text("hello").delayed(by: .milliseconds(30)))
         defer { server.stop() }
@@ -140,7 +140,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(30))
     }
 
-    @Test func drippingSendsEverythingInPiecesAndWithPauses() throws {
+    @Test func drippingSendsAllBytesWithPauses() throws {
         let response = StubResponse.text("hello").dripping(by: 10, every: .milliseconds(1))
         let start = ContinuousClock.now
         let (client, server) = try ask(response)
@@ -150,7 +150,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(Self.plain.utf8.count / 10))
     }
 
-    @Test func throttledIsNeverFasterThanItsSpeed() throws {
+    @Test func throttledNeverExceedsSpeed() throws {
         let size = Self.plain.utf8.count
         let start = ContinuousClock.now
         let (client, server) = try ask(.text("hello").throttled(to: StubResponse.Speed(bytesPerSecond: size * 10)))
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: [1, 5, 20, 4000])
-    func throttledSendsTwentyPiecesASecond(bytesPerSecond: Int) {
+    func throttledSendsTwentyChunksPerSecond(bytesPerSecond: Int) {
         let request = ReceivedRequest.sample()
         let steps = StubResponse.raw("0123456789").throttled(to: StubResponse.Speed(bytesPerSecond: bytesPerSecond))
             .steps(for: request)
@@ -181,7 +181,7 @@ import Testing
         #expect(abs(time / .seconds(1) - expected / .seconds(1)) < 1e-9)
     }
 
-    @Test func faultsCombine() throws {
+    @Test func faultsCanBeCombined() throws {
         let response = StubResponse.chunked([Data("one".utf8), Data("two".utf8)])
             .dripping(by: 7, every: .milliseconds(1)).truncated(after: 4).delayed(by: .milliseconds(1))
         let (client, server) = try ask(response)
@@ -191,7 +191,7 @@ import Testing
         #expect(client.readToEnd() == sent)
     }
 
-    @Test func aRequestThatComesDuringAPauseIsAnsweredAfterIt() throws {
+    @Test func pipelinedRequestWaitsForHeldResponse() throws {
         let gate = Gate()
         let server = try MockServer { .text($0.path).held(by: gate) }
         let client = try RawClient(port: server.port)

@@ -56,7 +56,7 @@ import Testing
     ]
 
     @Test(arguments: factories.indices)
-    func factoriesSendWhatTheyPromise(index: Int) throws {
+    func factoriesSendExpectedBytes(index: Int) throws {
         let (response, expected) = Self.factories[index]
 
         let text = try answer(response)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: factories.indices)
-    func headIsAnsweredWithTheHeadAlone(index: Int) throws {
+    func headResponseHasNoBody(index: Int) throws {
         let (response, expected) = Self.factories[index]
 
         let text = try answer(response, to: "HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
@@ -74,11 +74,11 @@ import Testing
         #expect(text == "HTTP/1.1 " + head + "Connection: close\r\n\r\n")
     }
 
-    @Test func aValueIsEncodedAsJSON() throws {
+    @Test func encodesValueAsJSON() throws {
         #expect(try answer(.json(Recipe())).hasSuffix(#"\#r\#n\#r\#n{"id":1,"image":"a/b","name":"Pancakes"}"#))
     }
 
-    @Test func echoSendsTheContentBack() throws {
+    @Test func echoReturnsRequestBody() throws {
         let fields = "Content-Type: a/b\r\nConnection: close\r\nContent-Length: 2\r\n"
 
         #expect(
@@ -87,7 +87,7 @@ import Testing
         )
     }
 
-    @Test func whatCannotBeMadeIsAnsweredWith500AndItsReason() throws {
+    @Test func invalidStubReturns500WithReason() throws {
         let missing = try answer(.file(URL(fileURLWithPath: "/nowhere/x.txt")))
         #expect(missing.hasPrefix("HTTP/1.1 500 ") && missing.contains("no response could be created: "))
 
@@ -96,7 +96,7 @@ import Testing
         #expect(offline.contains("a MockServer can't simulate offline; use .closed, .reset"))
     }
 
-    @Test func aLostConnectionIsAReset() throws {
+    @Test func networkConnectionLostResetsConnection() throws {
         let server = try MockServer { _ in .failure(.networkConnectionLost) }
         let client = try RawClient(port: server.port)
         client.get("/")
@@ -104,14 +104,14 @@ import Testing
         #expect(client.readToEnd() == "" && client.wasReset)
     }
 
-    @Test func rawIsSentAsItIsAndTheConnectionCloses() throws {
+    @Test func rawIsSentVerbatimAndCloses() throws {
         let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
         #expect(try answer(.raw("garb\0age"), to: request) == "garb\0age")
         #expect(try answer(.raw(Data([0x61, 0x0A])), to: request) == "a\n")
     }
 
-    @Test func rawMayKeepTheConnection() throws {
+    @Test func rawCanKeepConnectionAlive() throws {
         let server = try MockServer { _ in .raw("HTTP/1.1 204 Fine\r\n\r\n", keepsAlive: true) }
         let client = try RawClient(port: server.port)
 
@@ -122,13 +122,13 @@ import Testing
         #expect(server.requests.map(\.connection) == [0, 0])
     }
 
-    @Test func closingClosesAConnectionThatTheClientWouldKeep() throws {
+    @Test func closingOverridesKeepAlive() throws {
         let text = try answer(.text("a").closing, to: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
 
         #expect(text.hasSuffix("Connection: close\r\n\r\na"))
     }
 
-    @Test func aScriptIsDoneStepByStep() throws {
+    @Test func scriptRunsStepByStep() throws {
         let steps: [StubResponse.Step] = [
             .send(Data("a".utf8)), .pause(.milliseconds(1)), .send(Data("b".utf8)), .close,
             .send(Data("never".utf8)),
@@ -137,7 +137,7 @@ import Testing
         #expect(try answer(.script(steps)) == "ab")
     }
 
-    @Test func stepsOfALargeResponseAreFew() {
+    @Test func largeResponseHasFewSteps() {
         let request = ReceivedRequest.sample()
 
         #expect(StubResponse.text("a").steps(for: request).count == 1)

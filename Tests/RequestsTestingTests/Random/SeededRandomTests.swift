@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct SeededRandomTests {
-    @Test func aSeedGivesTheNumbersOfSplitMix64() {
+    @Test func seedProducesSplitMix64Sequence() {
         var random = SeededRandom(1_234_567)
 
         let numbers = (0..<5).map { _ in random.next() }
@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test func aSourceGivesTheNumbersOfItsSeed() {
+    @Test func seededSourceMatchesSeededRandom() {
         var random = SeededRandom(7)
         let source = RandomSource.seeded(7)
         let sameSource = source
@@ -30,7 +30,7 @@ import Testing
         #expect(sameSource.next() == random.next())
     }
 
-    @Test func numbersAreTheSameInEveryRun() {
+    @Test func sequenceIsReproducible() {
         var random = SeededRandom(42)
 
         let drawn = (0..<6).map { _ in Int.random(in: 0..<100, using: &random) }
@@ -40,7 +40,7 @@ import Testing
         #expect(shuffled.sorted() == Array(0..<6))
     }
 
-    @Test func theWaitsOfARetryAreKnownBeforehand() async throws {
+    @Test func seededJitterMakesBackoffPredictable() async throws {
         let clock = ManualClock()
         let backoff = RetryPolicy.Backoff.exponential(from: .seconds(1)).jitter(.full)
         let stubber = HTTPStubber(clock: clock)

@@ -44,7 +44,7 @@ import Testing
         "time":45}]}}
         """#
 
-    @Test func oneOfChromeIsReplayed() async throws {
+    @Test func chromeArchiveIsReplayed() async throws {
         let archive = try HTTPArchive(data: Data(Self.chrome.utf8))
         let stubber = HTTPStubber()
         stubber.replay(archive, matchingBodies: true)
@@ -68,7 +68,7 @@ import Testing
         #expect(read.request.headers.map(\.name.rawValue) == ["content-type"])
     }
 
-    @Test func oneOfFirefoxIsReplayed() async throws {
+    @Test func firefoxArchiveIsReplayed() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(Self.firefox.utf8).write(to: file)

@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct ExchangeRecorderRaceTests {
-    @Test func anEndAndACancelGiveOneExchange() async throws {
+    @Test func completionRacesCancellation() async throws {
         for round in 0..<Scale.races {
             let gate = Gate()
             let network = InMemoryTransport { _ in .json("[1]").held(by: gate) }

@@ -19,7 +19,7 @@ import Testing
         HTTPRequest(url: url, method: .post, body: body)
     }
 
-    @Test func contentIsRecordedWhateverFormItCameIn() async throws {
+    @Test func requestBodiesOfAllKindsAreRecorded() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
         try Data("from a file".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -42,7 +42,7 @@ import Testing
         #expect(recorder.exchanges.allSatisfy { $0.requestBodySize == Int64($0.request.body.count) })
     }
 
-    @Test func framesBehindAnUpgradeAreNoContent() async throws {
+    @Test func webSocketFramesAreNotRecorded() async throws {
         let server = try MockServer()
         server.route(.get, "/echo", .webSocket { try $0.send("a secret") })
         let recorder = ExchangeRecorder(HTTPClient.defaultTransport)
@@ -54,7 +54,7 @@ import Testing
         #expect(recorder.exchanges.map(\.response?.body) == [Data()])
     }
 
-    @Test func onlyTheBeginningOfLargeContentIsKept() async throws {
+    @Test func recordedContentIsTruncatedAtLimit() async throws {
         let network = HTTPStubber()
         network.stub(.any).respond(with: .echo)
         let recorder = ExchangeRecorder(network, maximumBodySize: 4)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func streamIsCopiedAsFarAsTheTransportReadsIt() throws {
+    @Test func streamIsRecordedAsFarAsItIsRead() throws {
         let recorder = ExchangeRecorder(SippingTransport(), maximumBodySize: 4)
         let stream = HTTPBody.Stream { InputStream(data: Data(repeating: 0x61, count: 1 << 20)) }
 
@@ -107,7 +107,7 @@ import Testing
         #expect(recorder.exchanges.map(\.requestBodySize) == [10, 10])
     }
 
-    @Test func cancelEndsTheCopyOfAStream() async throws {
+    @Test func cancellationStopsRecordingOfStream() async throws {
         let server = try MockServer()
         server.route(.post, "/items", .never.early)
         let recorder = ExchangeRecorder(maximumBodySize: 100)
@@ -128,7 +128,7 @@ import Testing
         #expect(exchange.request.body.count <= 100 && exchange.requestBodySize < size)
     }
 
-    @Test func exchangesStandInTheOrderOfTheirSending() async throws {
+    @Test func exchangesAreInSendingOrder() async throws {
         let (reached, first) = (Gate(), Gate())
         defer { first.open() }
         let network = InMemoryTransport { request in
@@ -148,7 +148,7 @@ import Testing
         #expect(recorder.exchanges.map(\.request.path) == ["/1", "/2"])
     }
 
-    @Test func redirectsAndFailuresAreExchanges() async throws {
+    @Test func redirectsAndFailuresAreRecorded() async throws {
         let network = HTTPStubber()
         network.stub(.path("/old")).respond(with: .redirect(to: "/new"))
         network.stub(.path("/new")).respond(with: .text("here"))
@@ -175,7 +175,7 @@ import Testing
         #expect(exchanges.dropFirst(2).first?.response?.text == "012")
     }
 
-    @Test func timesAreThoseOfTheClockWhereTheTransportHasNone() async throws {
+    @Test func clockProvidesTimesTransportLacks() async throws {
         let clock = ManualClock()
         let (reached, gate) = (Gate(), Gate())
         defer { gate.open() }
@@ -199,7 +199,7 @@ import Testing
         #expect(text.contains(#""time" : 1500"#))
     }
 
-    @Test func removedExchangeIsNotAddedByItsEnd() async throws {
+    @Test func removedExchangeDoesNotReappear() async throws {
         let (reached, gate) = (Gate(), Gate())
         defer { gate.open() }
         let network = InMemoryTransport { request in
@@ -219,7 +219,7 @@ import Testing
         #expect(recorder.exchanges.map(\.request.path) == ["/next"])
     }
 
-    @Test func exchangeThatHasNotEndedIsNotStored() async throws {
+    @Test func unfinishedExchangeIsNotArchived() async throws {
         let (reached, gate) = (Gate(), Gate())
         defer { gate.open() }
         let network = HTTPStubber()
@@ -240,7 +240,7 @@ import Testing
         #expect(recorder.archive.exchanges.map(\.request.path) == ["/late", "/next"])
     }
 
-    @Test func recordersInParallelDoNotMix() async throws {
+    @Test func parallelRecordersAreIndependent() async throws {
         let server = try MockServer { .text($0.path) }
         try await withThrowingTaskGroup(of: [String?].self) { group in
             for number in 0..<8 {

@@ -45,13 +45,13 @@ import Testing
             "entry 0 (GET https://a/): response.content.text isn't valid base64"
         ),
     ])
-    func missingRequiredMemberIsNamed(text: String, description: String) {
+    func missingRequiredMemberIsReported(text: String, description: String) {
         let error = #expect(throws: HTTPArchive.Error.self) { try read(text) }
 
         #expect(error?.description == description)
     }
 
-    @Test func missingOptionalMemberIsUnknown() throws {
+    @Test func missingOptionalMembersGetDefaults() throws {
         let exchange = try read(
             entry: #"{"request":{"method":"GET","url":"https://a/"},"response":{"status":204}}"#
         )
@@ -65,7 +65,7 @@ import Testing
         #expect(try read("\u{FEFF}{\"log\":{\"entries\":[]}}").exchanges.isEmpty)
     }
 
-    @Test func anEntryWithoutAResponseFailed() throws {
+    @Test func entryWithoutResponseIsFailure() throws {
         let request = #""request":{"method":"GET","url":"https://a/"}"#
 
         let blocked = try read(entry: #"{\#(request),"response":{"status":0,"_error":"net::ERR_BLOCKED"}}"#)
@@ -77,7 +77,7 @@ import Testing
         #expect(left.error?.code == .connectionLost && left.response == nil)
     }
 
-    @Test func textIsThatOfItsCharset() throws {
+    @Test func textIsEncodedInDeclaredCharset() throws {
         let exchange = try read(
             entry: #"""
                 {"request":{"method":"GET","url":"https://a/"},"response":{"status":200,
@@ -89,7 +89,7 @@ import Testing
         #expect(exchange.response?.body == Data([0xE9]))
     }
 
-    @Test func aFormOfParametersIsContent() throws {
+    @Test func formParametersBecomeBody() throws {
         let exchange = try read(
             entry: #"""
                 {"request":{"method":"POST","url":"https://a/","postData":{
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Compressed content can't be searched for secret names.
-    @Test func compressedContentIsWrittenOnlyWhenAskedFor() throws {
+    @Test func compressedContentIsOmittedByDefault() throws {
         var archive = sample
         archive.exchanges[0].request.headers[.contentEncoding] = "gzip"
         archive.exchanges[0].request.body = Data([0x1F, 0x8B, 8, 0])
@@ -130,7 +130,7 @@ import Testing
         #expect(revealed.request.body == Data([0x1F, 0x8B, 8, 0]))
     }
 
-    @Test func secretsAreWrittenOnlyWhenAskedFor() throws {
+    @Test func secretsAreRedactedByDefault() throws {
         let text = String(decoding: sample.data(), as: UTF8.self)
 
         #expect(!text.contains("hush"))
@@ -144,7 +144,7 @@ import Testing
         #expect(revealed.response?.body == sample.exchanges[0].response?.body)
     }
 
-    @Test func aFileIsReadableAndReplacedAtOnce() throws {
+    @Test func fileIsReadableAndReplacedAtomically() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
 
@@ -158,7 +158,7 @@ import Testing
         #expect(throws: (any Error).self) { try sample.write(to: file.appendingPathComponent("none/x")) }
     }
 
-    @Test func bytesComeBackAsTheyWere() throws {
+    @Test func bodyBytesRoundTrip() throws {
         let contents = [
             Data(), Data("text".utf8), Data([0xFF, 0, 1]), Data("é\u{0}".utf8), Data([0xEF, 0xBB, 0xBF, 65]),
         ]
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func truncatedContentStaysMarkedAsIncomplete() throws {
+    @Test func truncatedContentRemainsIncomplete() throws {
         var exchange = sample.exchanges[0]
         exchange.response?.bodySize += 10
         exchange.requestBodySize += 5

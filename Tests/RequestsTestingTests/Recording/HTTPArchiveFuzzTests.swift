@@ -57,7 +57,7 @@ import Testing
         return .object(entry)
     }
 
-    @Test func noFileDoesHarm() {
+    @Test func randomEntriesDoNotCrash() {
         var random = SeededRandom(seed)
         var readable = 0
         for _ in 0..<Scale.fuzz() {
@@ -73,7 +73,7 @@ import Testing
         #expect(readable > Scale.fuzz() / 4)
     }
 
-    @Test func readArchiveIsWrittenUnchanged() throws {
+    @Test func archivesRoundTrip() throws {
         var random = SeededRandom(seed)
         for _ in 0..<Scale.fuzz(weight: 200) {
             let json: JSONValue = ["log": ["entries": [entry(&random)]]]
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func noBytesDoHarm() {
+    @Test func corruptBytesDoNotCrash() {
         var random = SeededRandom(seed)
         let sample = HTTPArchive([
             Exchange(

@@ -10,7 +10,7 @@ import Testing
 /// Exchanges with a real server over the default transport are written to a file, and replayed.
 @Suite(.bounded, .enabled(if: Tool.python.exists, "python3 is not installed"))
 struct RecordingRoundTripTests {
-    @Test func aReplayIsWhatTheServerSaid() async throws {
+    @Test func replayMatchesRecordedResponses() async throws {
         let server = try MockServer { request in
             switch request.path {
             case "/json": .json(#"{"id":1,"name":"é"}"#)

@@ -51,7 +51,7 @@ import Testing
         return error?.underlying.map { "\($0)" }
     }
 
-    @Test func theSameRequestIsAnsweredInTurn() async throws {
+    @Test func repeatedRequestReplaysInOrder() async throws {
         let archive = HTTPArchive([
             recorded("https://a/x", "1"), recorded("https://a/y", "other"), recorded("https://a/x", "2"),
             recorded("https://a/x", "posted", .post),
@@ -67,7 +67,7 @@ import Testing
         #expect(try await fetch("https://a/x", on: stubber) == "2")
     }
 
-    @Test func unrecordedRequestIsRefusedWithTheNearest() async throws {
+    @Test func unrecordedRequestFailsWithNearestMatch() async throws {
         let stubber = HTTPStubber()
         let archive = HTTPArchive([recorded("https://a/x?page=1", "1"), recorded("https://b/z", "1", .post)])
         stubber.replay(archive, line: 1)
@@ -84,7 +84,7 @@ import Testing
         )
     }
 
-    @Test func addressesThatMeanTheSameAreTheSame() async throws {
+    @Test func equivalentURLsMatch() async throws {
         let stubber = HTTPStubber()
         stubber.replay(
             HTTPArchive([
@@ -97,7 +97,7 @@ import Testing
         #expect(try await fetch("https://a/%2F?b=2&a=1%2c", on: stubber) == "2")
     }
 
-    @Test func secretsMakeNoDifference() async throws {
+    @Test func secretsAreIgnoredWhenMatching() async throws {
         let live = HTTPArchive([
             recorded("https://a/x?token=first", "1", .post, body: #"{"password":"hush","name":"Ada"}"#)
         ])
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// Compressed content isn't in the archive.
-    @Test func compressedContentReplays() async throws {
+    @Test func requestWithOmittedCompressedBodyReplays() async throws {
         let gzip: HTTPHeaders = [.contentEncoding: "gzip"]
         let request = ReceivedRequest(
             url: try #require(URL(string: "https://a/x")),
@@ -132,7 +132,7 @@ import Testing
     }
 
     /// Content that can't be parsed isn't in the archive, but its request must still be answered.
-    @Test func contentThatIsLeftOutForItsSecretsStillReplays() async throws {
+    @Test func requestWithOmittedSecretBodyReplays() async throws {
         let form = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhush\r\n--b--\r\n"
         let type = "multipart/form-data; boundary=b"
         let data = HTTPArchive([recorded("https://a/x", "1", .post, body: form, type: type)]).data()
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func requestOfWhichOnlyTheBeginningIsKnownMatchesAnyContent(isStored: Bool) async throws {
+    func truncatedRequestBodyMatchesAnyContent(isStored: Bool) async throws {
         let network = HTTPStubber()
         network.stub(.any).respond(with: .text("1"))
         let recorder = ExchangeRecorder(network, maximumBodySize: 4)
@@ -163,7 +163,7 @@ import Testing
         #expect(try await fetch("https://a/x", .post, body: .text("other"), on: stubber) == "1")
     }
 
-    @Test func anotherServerMayBeMeant() async throws {
+    @Test func hostCanBeIgnored() async throws {
         let stubber = HTTPStubber()
         let archive = HTTPArchive([recorded("https://live.example.com/x?a=1", "1")])
         stubber.replay(archive, ignoring: [.scheme, .host, .port])
@@ -172,7 +172,7 @@ import Testing
         _ = await refuses("http://127.0.0.1:8080/y?a=1", on: stubber)
     }
 
-    @Test func contentTellsRequestsApartWhereAsked() async throws {
+    @Test func bodiesDistinguishRequestsIfMatched() async throws {
         let stubber = HTTPStubber()
         stubber.replay(
             HTTPArchive([
@@ -189,7 +189,7 @@ import Testing
         _ = await refuses("https://a/x", .post, body: .text("other"), on: stubber)
     }
 
-    @Test func aMultipartFormIsTheSameWithAnotherBoundary() async throws {
+    @Test func multipartBoundaryIsIgnored() async throws {
         func form() -> HTTPBody {
             var form = MultipartForm()
             form.add(.text("Ada"), for: "name")
@@ -207,7 +207,7 @@ import Testing
         #expect(try await fetch("https://a/x", .post, body: form(), on: stubber) == "1")
     }
 
-    @Test func failuresFailAgain() async throws {
+    @Test func failuresAreReplayed() async throws {
         var cut = recorded("https://a/cut", "012")
         cut.response?.headers = [.contentLength: "10"]
         cut.error = RequestError(.connectionLost, phase: .receiving)
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func contentThatTheFileLacksIsAnErrorOfItsRequest() async throws {
+    @Test func missingContentFailsItsRequest() async throws {
         let text = #"""
             {"log":{"entries":[{"request":{"method":"GET","url":"https://a/x"},"response":{"status":200,
             "content":{"size":1234,"mimeType":"image/png"}}}]}}
@@ -235,7 +235,7 @@ import Testing
         #expect(reason == "entry 0 (GET https://a/x): response.content.text has 0 of 1234 bytes")
     }
 
-    @Test func theContentOfARedirectMayBeMissing() async throws {
+    @Test func redirectContentCanBeMissing() async throws {
         let text = #"""
             {"log":{"entries":[{"request":{"method":"GET","url":"https://a/x"},"response":{"status":302,
             "headers":[{"name":"location","value":"/y"}],"content":{"size":12,"mimeType":"x-unknown"}}}]}}
@@ -247,7 +247,7 @@ import Testing
         #expect(try await fetch("https://a/x", on: stubber) == "there")
     }
 
-    @Test func aFileIsRecordedOnceAndThenReplayed() async throws {
+    @Test func archiveIsRecordedOnceThenReplayed() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
         let server = try MockServer { .text("from \($0.path)") }

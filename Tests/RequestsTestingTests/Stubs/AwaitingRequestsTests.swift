@@ -41,7 +41,7 @@ import Testing
         #expect(try await [first, second] == ["a", "a"])
     }
 
-    @Test func waitsSayWhatHasHappened() async throws {
+    @Test func waitTimeoutReportsRecordedRequests() async throws {
         let unrecorded = InMemoryTransport(recordsRequests: false) { _ in .noContent }
 
         for wait in [
@@ -57,7 +57,7 @@ import Testing
         #expect(error?.awaited == "2 requests")
     }
 
-    @Test func waitEndsWithItsTask() async {
+    @Test func cancellationEndsWait() async {
         let task = Task { try await HTTPStubber().awaitRequest() }
 
         task.cancel()

@@ -15,7 +15,7 @@ import Testing
         body: Data(#"{"name":"Bob","password":"hush"}"#.utf8)
     )
 
-    @Test func firstRequestThatMeetsAllConditionsIsReturned() throws {
+    @Test func returnsFirstMatchingRequest() throws {
         let requests = [ReceivedRequest(url: URL(string: "https://a/x")!), request, request]
 
         let found = try requests.expect(.post, "/users/{id}", .jsonBody(containing: ["name": "Bob"]))
@@ -24,7 +24,7 @@ import Testing
         try requests.expect(.header("X-A", "1"), .not(.header(.cookie)))
     }
 
-    @Test func nearestOfSeveralIsReportedWithThePlaceOfTheExpectation() throws {
+    @Test func reportsNearestRequestWithCallSite() throws {
         let requests = [ReceivedRequest(url: URL(string: "https://a/x")!), request]
 
         let line: UInt = #line + 2
@@ -53,7 +53,7 @@ import Testing
         #expect(none?.description == "\(#fileID):7: no request matches: any request\nthere were no requests")
     }
 
-    @Test func serversAndRecordersAreAskedInTheSameWords() async throws {
+    @Test func expectWorksWithServersAndRecorders() async throws {
         let server = try MockServer { _ in .status(.ok) }
         let recorder = ExchangeRecorder()
         let client = HTTPClient(baseURL: server.url, transport: recorder)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aFailureStaysShort() {
+    @Test func failureDescriptionIsShort() {
         var request = request
         request.body = Data("[\(Array(repeating: "1", count: 1000).joined(separator: ","))]".utf8)
 

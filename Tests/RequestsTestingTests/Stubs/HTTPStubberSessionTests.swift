@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aDataTaskIsAnswered() async throws {
+    @Test func stubsDataTask() async throws {
         stubber.stub(.get, "/users/{id}") { request in
             .json(#"{"id": \#(request["id"] ?? "")}"#, status: .accepted, headers: ["X-Stub": "1"])
         }
@@ -43,7 +43,7 @@ import Testing
         #expect(response.value(forHTTPHeaderField: "X-Stub") == "1")
     }
 
-    @Test func contentInPiecesIsComplete() async throws {
+    @Test func drippedContentIsComplete() async throws {
         let content = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
         stubber.stub().respond(with: .data(content).dripping(by: 100, every: .milliseconds(1)))
         let session = URLSession(configuration: configuration(stubber))
@@ -52,7 +52,7 @@ import Testing
         #expect(try await load(URLRequest(url: url), in: session).0 == content)
     }
 
-    @Test func theContentOfARequestIsSeen() async throws {
+    @Test func requestContentIsVisible() async throws {
         stubber.stub(.method(.post)).respond(with: .echo)
         let session = URLSession(configuration: configuration(stubber))
         defer { session.finishTasksAndInvalidate() }
@@ -69,7 +69,7 @@ import Testing
         #expect(stubber.requests.map(\.text) == ["data", "stream"])
     }
 
-    @Test func cookiesAreKeptAsTheSessionKeepsThem() async throws {
+    @Test func cookiesFollowSessionConfiguration() async throws {
         let headers: HTTPHeaders = [
             .setCookie: "a=1; Path=/", .setCookie: "b=2; Path=/; Expires=Thu, 01 Jan 2099 00:00:00 GMT",
         ]
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// The client has its own jar in place of the shared storage.
-    @Test func theCookiesOfAClientStayItsOwn() async throws {
+    @Test func clientCookiesStayInItsOwnJar() async throws {
         stubber.stub().respond(with: .status(.ok, headers: [.setCookie: "stubbed=1; Path=/"]))
         let configuration = URLSessionConfiguration.default
         stubber.install(in: configuration)
@@ -103,7 +103,7 @@ import Testing
         #expect(HTTPCookieStorage.shared.cookies?.contains { $0.name == "stubbed" } != true)
     }
 
-    @Test func silenceIsAsLongAsTheSessionStandsIt() async throws {
+    @Test func delayIsBoundByRequestTimeout() async throws {
         let (patient, hasty) = (configuration(stubber), URLSessionConfiguration.ephemeral)
         hasty.timeoutIntervalForRequest = 0.02
         stubber.install(in: hasty)
@@ -122,7 +122,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    @Test func theHiddenContentOfAnUploadIsNotTakenForNone() async throws {
+    @Test func hiddenUploadBodyIsNotTreatedAsEmpty() async throws {
         stubber.stub(.path("/any")).respond(with: .status(.created))
         stubber.stub(.path("/body"), .body(Data())).respond(with: .status(.ok))
         stubber.stub(.path("/body"), .not(.body("x"))).respond(with: .status(.ok))
@@ -150,7 +150,7 @@ import Testing
         #expect(ends[2].contains("can't be passed through"))
     }
 
-    @Test func aDownloadTaskFailsRatherThanCrashes() async throws {
+    @Test func downloadTaskFailsInsteadOfCrashing() async throws {
         stubber.stub()
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
@@ -163,7 +163,7 @@ import Testing
     }
     #endif
 
-    @Test func errorsAreFoundations() async throws {
+    @Test func errorsAreURLErrors() async throws {
         stubber.stub(.path("/offline")).respond(with: .offline)
         stubber.stub(.path("/dropped")).respond(with: .text("hello").reset(after: 2))
         let session = URLSession(configuration: configuration(stubber))
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func aChallengeCompletes() async throws {
+    @Test func authenticationChallengeCompletes() async throws {
         stubber.stub(.path("/basic")).respond(
             with: .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="x""#], body: Data("no".utf8))
         )
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func aDelegateHearsEverythingInOrder() async throws {
+    @Test func delegateCallbacksArriveInOrder() async throws {
         stubber.stub().respond(with: .text("hello").dripping(by: 2))
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
@@ -208,7 +208,7 @@ import Testing
         #expect(delegate.text == "200 hello end")
     }
 
-    @Test func aCancelledTaskStopsItsAnswer() async throws {
+    @Test func cancellingTaskStopsResponse() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub().respond(with: .text("hello").delayed(by: .seconds(5)))
@@ -227,7 +227,7 @@ import Testing
         try await eventually { clock.sleeperCount == 0 }
     }
 
-    @Test func aSuspendedTaskIsAnsweredOnceItIsResumed() async throws {
+    @Test func suspendedTaskGetsResponseAfterResume() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub().respond(with: .text("hello").delayed(by: .seconds(5)))
@@ -249,7 +249,7 @@ import Testing
         #expect(stubber.requests.count == 1)
     }
 
-    @Test func aClientOverASessionIsAnswered() async throws {
+    @Test func clientUsesStubbedSession() async throws {
         stubber.stub(.post, "/a").respond(with: .redirect(to: "/b", status: .temporaryRedirect))
         stubber.stub(.post, "/b").respond(with: .echo)
         let transport = URLSessionTransport(configuration: configuration(stubber))
@@ -262,7 +262,7 @@ import Testing
         #expect(stubber.requests.map(\.path) == ["/a", "/b"])
     }
 
-    @Test func passedThroughRequestIsSentByTheNetwork() async throws {
+    @Test func passThroughRequestUsesNetwork() async throws {
         let network = InMemoryTransport { .status(.ok, body: $0.body) }
         let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
         let session = URLSession(configuration: configuration(stubber))
@@ -274,7 +274,7 @@ import Testing
         #expect(try await load(request, in: session).0 == Data("stream".utf8))
     }
 
-    @Test func aStubberThatIsGoneIsAnError() async throws {
+    @Test func deallocatedStubberFailsRequest() async throws {
         let configuration = configuration(HTTPStubber())
         let session = URLSession(configuration: configuration)
         defer { session.finishTasksAndInvalidate() }
@@ -284,7 +284,7 @@ import Testing
         #expect(error?.localizedDescription.contains("deallocated") == true)
     }
 
-    @Test func manyTasksOfManySessionsFindTheirOwnStubber() async throws {
+    @Test func concurrentSessionsUseTheirOwnStubber() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<Scale.pick(8, whole: 64) {
                 group.addTask {
@@ -309,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func cancelsThatRaceWithAnswersEndEachTaskOnce() async throws {
+    @Test func cancellationRacesResponse() async throws {
         stubber.stub().respond(with: .text("hello").dripping(by: 1))
         for _ in 0..<Scale.races {
             let delegate = SessionRecorder()

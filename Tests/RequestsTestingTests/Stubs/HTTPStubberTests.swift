@@ -18,7 +18,7 @@ import Testing
         HTTPRequest(url: URL(string: "https://api.example.com\(path)")!, method: method, body: body)
     }
 
-    @Test func aTemplateAnswersWithItsVariables() async throws {
+    @Test func templateVariablesReachResponder() async throws {
         stubber.stub(.get, "https://api.example.com/users/{id}") { request in
             .json(User(id: request["id"] ?? ""))
         }
@@ -42,7 +42,7 @@ import Testing
         deinit { use() }
     }
 
-    @Test func objectRetainedByAResponseMayUseItsOwnerWhenReleased() throws {
+    @Test func releasedResponderCanUseItsOwner() throws {
         let (stub, server, uses) = (stubber.stub(.path("/b")), try MockServer(), Recorder<Void>())
         func respond(_ use: @escaping @Sendable () -> Void) -> @Sendable (ReceivedRequest) -> StubResponse {
             let farewell = Farewell {
@@ -62,7 +62,7 @@ import Testing
         #expect(uses.count == 3)
     }
 
-    @Test func stubAnswersByTheDecodedContent() async throws {
+    @Test func stubRespondsByDecodedContent() async throws {
         stubber.stub(.post, "https://api.example.com/login") { request in
             guard let user = try? request.decoded(as: User.self) else { return .status(.badRequest) }
             return .text("hello \(user.id)")
@@ -77,7 +77,7 @@ import Testing
         #expect(nonsense?.response?.status == .badRequest)
     }
 
-    @Test func theFirstStubThatFitsAnswers() async throws {
+    @Test func firstMatchingStubResponds() async throws {
         stubber.stub(.path("/a")).respond(with: .text("first")).limited(to: 1)
         stubber.stub(.path("/a")).respond(with: .text("second"))
         stubber.stub().respond(with: .text("any"))
@@ -90,7 +90,7 @@ import Testing
         #expect(texts == ["first", "second", "second", "any"])
     }
 
-    @Test func aSequenceIsAnsweredInTurn() async throws {
+    @Test func responsesAreReturnedInSequence() async throws {
         let stub = stubber.stub(.any).respond(with: .status(.serviceUnavailable), .text("ok")).expectingCalls(2)
 
         let error = await #expect(throws: RequestError.self) { try await request("/").fetch(on: client()) }
@@ -102,7 +102,7 @@ import Testing
         try stubber.verify()
     }
 
-    @Test func unmatchedRequestIsRefusedWithReasons() async throws {
+    @Test func unmatchedRequestFailsWithReasons() async throws {
         stubber.stub(.method(.get), .path("/login"), line: 1)
         stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]), line: 2)
         stubber.stub(.method(.get), .host("other"), .path("/x"), line: 3)
@@ -128,7 +128,7 @@ import Testing
         #expect(stub.callCount == 0)
     }
 
-    @Test func withoutStubsTheErrorSaysSo() async throws {
+    @Test func errorReportsMissingStubs() async throws {
         let error = await #expect(throws: RequestError.self) { try await request("/").fetch(on: client()) }
 
         let text = try "\(#require(error))"
@@ -137,7 +137,7 @@ import Testing
         #expect(text.components(separatedBy: "no stub matches").count == 2)
     }
 
-    @Test func bodiesAreRecordedWhateverTheirForm() async throws {
+    @Test func requestBodiesOfAllKindsAreRecorded() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data("file".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -155,7 +155,7 @@ import Testing
         #expect(stubber.requests.map(\.body) == echoes)
     }
 
-    @Test func unreadableContentIsAnError() async throws {
+    @Test func unreadableBodyFailsRequest() async throws {
         stubber.stub(.any)
         let body = HTTPBody.file(URL(fileURLWithPath: "/nowhere/x"))
 
@@ -164,7 +164,7 @@ import Testing
         #expect(stubber.requests.isEmpty)
     }
 
-    @Test func redirectsAreFollowedByTheClient() async throws {
+    @Test func clientFollowsRedirects() async throws {
         stubber.stub(.get, "/a").respond(with: .redirect(to: "/b"))
         stubber.stub(.get, "/b").respond(with: .text("b"))
 
@@ -174,7 +174,7 @@ import Testing
         #expect(stubber.requests.map(\.path) == ["/a", "/b"])
     }
 
-    @Test func cookiesAreTheClients() async throws {
+    @Test func clientHandlesCookies() async throws {
         stubber.stub(.get, "/a").respond(with: .status(.ok, headers: [.setCookie: "k=v; Path=/"]))
         stubber.stub(.get, "/b", .header(.cookie, "k=v")).respond(with: .text("b"))
         let client = client()
@@ -184,7 +184,7 @@ import Testing
         #expect(try await request("/b").fetch(on: client) == Data("b".utf8))
     }
 
-    @Test func errorsComeAsANetworkWouldGiveThem() async throws {
+    @Test func errorsHaveNetworkCodesAndPhases() async throws {
         stubber.stub(.get, "/offline").respond(with: .offline)
         stubber.stub(.get, "/dropped").respond(with: .text("hello").reset(after: 2))
         stubber.stub(.get, "/thrown") { _ in throw URLError(.cannotFindHost) }
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func timePassesOnTheClock() async throws {
+    @Test func delaysUseStubberClock() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         let speed = StubResponse.Speed(bytesPerSecond: 100)
@@ -218,7 +218,7 @@ import Testing
         #expect(clock.now.offset == .milliseconds(5100))
     }
 
-    @Test func aSilenceLongerThanTheTimeoutEndsTheRequest() async throws {
+    @Test func delayBeyondTimeoutFailsRequest() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.path("/never")).respond(with: .never)
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func aResponseThatComesByTheCancelIsntReceived() async throws {
+    @Test func responseDuringCancelIsNotDelivered() async throws {
         let (reached, responded) = (Gate(), DispatchSemaphore(value: 0))
         let error = Locked<RequestError?>(nil)
         stubber.stub(.get, "/never") { _ in
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aResponderThatNeverReturnsTimesOut(isDeaf: Bool) async throws {
+    func hangingResponderTimesOut(isDeaf: Bool) async throws {
         let (reached, gate, cancelled) = (Gate(), Gate(), Gate())
         defer { gate.open() }
         let clock = ManualClock()
@@ -291,7 +291,7 @@ import Testing
         #expect(cancelled.isOpen)
     }
 
-    @Test func timeoutOfAResponderIsNotCountedAsASleeper() async throws {
+    @Test func responderTimeoutIsNotCountedAsSleeper() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.get, "/") { _ in .text("x").delayed(by: .seconds(5)) }
@@ -307,7 +307,7 @@ import Testing
         #expect(clock.now.offset == .seconds(5))
     }
 
-    @Test func stubIsSkippedUntilItsResponseIsSet() async throws {
+    @Test func stubIsSkippedUntilResponseIsSet() async throws {
         let stub = stubber.stub(.path("/a"))
         stubber.stub().respond(with: .text("other"))
 
@@ -325,7 +325,7 @@ import Testing
         #expect(stub.callCount == 1)
     }
 
-    @Test func stubWithoutAResponseIsReportedIfNoOtherMatches() async throws {
+    @Test func unmatchedRequestReportsIncompleteStub() async throws {
         stubber.stub(.path("/a"))
 
         let error = await #expect(throws: RequestError.self) { try await request("/a").fetch(on: client()) }
@@ -334,7 +334,7 @@ import Testing
         #expect(unhandled.description.hasSuffix("): its response hasn't been set yet"))
     }
 
-    @Test func requestsUnderWayNeverMeetAStubWithoutItsAnswer() async throws {
+    @Test func requestRacesStubSetup() async throws {
         stubber.unhandledMode = .refuse
         let client = client()
 
@@ -352,7 +352,7 @@ import Testing
         }
     }
 
-    @Test func aCancelEndsEveryWait() async throws {
+    @Test func cancellationEndsAllWaits() async throws {
         let (reached, gate) = (Gate(), Gate())
         defer { gate.open() }
         let clock = ManualClock()
@@ -378,7 +378,7 @@ import Testing
         }
     }
 
-    @Test func credentialsForAProxyAreForANetworkThatCanBringThemThere() {
+    @Test func proxyAuthorizationFollowsNetwork() {
         let session = URLSessionTransport(configuration: .ephemeral)
         let memory = InMemoryTransport { _ in .status(.ok) }
 
@@ -389,7 +389,7 @@ import Testing
         #expect(passing == HTTPClient.defaultTransport.capabilities.contains(.proxyAuthorization))
     }
 
-    @Test func passedAndUnhandledRequestsGoToTheNetwork() async throws {
+    @Test func passThroughRequestsReachNetwork() async throws {
         let network = InMemoryTransport { request in
             .status(.ok, headers: ["X-Network": "1"], body: request.body)
         }
@@ -410,7 +410,7 @@ import Testing
         #expect(stubber.unhandledRequests.isEmpty)
     }
 
-    @Test func aCancelReachesTheNetwork() async throws {
+    @Test func cancellationReachesNetwork() async throws {
         let network = InMemoryTransport { _ in .never }
         let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
         let ended = Gate()
@@ -423,7 +423,7 @@ import Testing
         try await ended.wait()
     }
 
-    @Test func unmetExpectationsAreListed() async throws {
+    @Test func unmetExpectationsAreReported() async throws {
         stubber.stub(.path("/a"), line: 7).expectingCalls(1)
         stubber.stub(.path("/b")).expectingCalls(1...).respond(with: .status(.ok))
         let removed = stubber.stub(.path("/c")).expectingCalls(3)
@@ -435,7 +435,7 @@ import Testing
         #expect(error?.description == "\(#fileID):7: the stub path /a was called 0 times, expected 1")
     }
 
-    @Test func refusedRequestIsToldOnceWhereItsErrorIsHidden() async throws {
+    @Test func unhandledRequestIsReportedOnce() async throws {
         stubber.stub(.path("/a"), line: 7).respond(with: .noContent)
         for _ in 0..<2 { _ = try? await request("/b").fetch(on: client()) }
 
@@ -449,7 +449,7 @@ import Testing
         )
     }
 
-    @Test func stubsOfParallelTestsDoNotMeet() async throws {
+    @Test func parallelStubbersAreIndependent() async throws {
         let stubbers = (0..<Scale.pick(16, whole: 64)).map { _ in HTTPStubber() }
         for (index, stubber) in stubbers.enumerated() {
             stubber.stub(.get, "/{n}") { .text("\(index) \($0["n"] ?? "")") }.expectingCalls(10)
@@ -471,7 +471,7 @@ import Testing
         #expect(stubbers.allSatisfy { $0.requests.count == 10 })
     }
 
-    @Test func aRaceForAStubThatAnswersOnceHasOneWinner() async throws {
+    @Test func singleUseStubServesOneOfRacingRequests() async throws {
         for _ in 0..<Scale.races {
             let stubber = HTTPStubber()
             stubber.stub().respond(with: .text("once")).limited(to: 1)
@@ -487,7 +487,7 @@ import Testing
         }
     }
 
-    @Test func aCancelThatRacesWithTheAnswerLeavesOneEnd() async throws {
+    @Test func cancellationRacesDrippingResponse() async throws {
         let stubber = HTTPStubber()
         stubber.stub().respond(with: .text("0123456789").dripping(by: 1))
         for round in 0..<Scale.races {
@@ -500,7 +500,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsKeptOfWhatIsDone() async throws {
+    @Test func finishedTransferReleasesStubber() async throws {
         weak var stubber: HTTPStubber?
         let gone = Gate()
         do {

@@ -51,7 +51,7 @@ import Testing
         (.offline, ["offline sending"]),
     ]
 
-    @Test(arguments: immediate.indices) func aResponseIsDeliveredBeforeSendReturns(_ index: Int) {
+    @Test(arguments: immediate.indices) func responseIsDeliveredSynchronously(_ index: Int) {
         let (response, expected) = Self.immediate[index]
 
         #expect(send(response).events.values == expected)
@@ -63,7 +63,7 @@ import Testing
         (.text("x").early, "an early response requires a MockServer, because stubs receive complete requests"),
     ]
 
-    @Test(arguments: wireOnly.indices) func whatNeedsAServerIsAnErrorThatSaysSo(_ index: Int) async {
+    @Test(arguments: wireOnly.indices) func serverOnlyResponsesAreUnsupported(_ index: Int) async {
         let (response, reason) = Self.wireOnly[index]
         let stubber = HTTPStubber()
         stubber.stub().respond(with: response)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [StubResponse.never, .text("hello").stalled(after: 2)])
-    func silenceEndsAtTheTimeoutByTheClockOfTheTransport(_ response: StubResponse) async throws {
+    func stalledResponseTimesOutOnTransportClock(_ response: StubResponse) async throws {
         let clock = ManualClock()
         let client = HTTPClient(
             baseURL: URL(string: "https://api.example.com"),
@@ -93,7 +93,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func responseHeldByAClosedGateEndsAtTheTimeout() async {
+    @Test func responseHeldByClosedGateTimesOut() async {
         let (gate, base) = (Gate(), URL(string: "https://api.example.com"))
         let client = HTTPClient(baseURL: base, transport: InMemoryTransport { _ in .text("late").held(by: gate) })
 
@@ -104,7 +104,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func aHeldResponseGoesOnAtItsByteOnceTheGateIsOpen() {
+    @Test func heldResponseResumesWhenGateOpens() {
         let gate = Gate()
         let (events, transfer) = send(.text("hello").held(by: gate, after: 2))
 
@@ -115,7 +115,7 @@ import Testing
         #expect(events.values.count == 4)
     }
 
-    @Test func aCancelledResponseEndsAndTheGateNoMoreMatters() {
+    @Test func cancelledResponseIgnoresOpenedGate() {
         let gate = Gate()
         let (events, transfer) = send(.text("hello").held(by: gate))
 
@@ -125,7 +125,7 @@ import Testing
         #expect(events.values == ["cancelled sending"])
     }
 
-    @Test func aDelayPassesOnTheClockOfTheTransport() async throws {
+    @Test func delayUsesTransportClock() async throws {
         let clock = ManualClock()
         let (events, transfer) = send(.text("hello").delayed(by: .seconds(60)), clock: clock)
         defer { transfer.cancel() }
@@ -138,14 +138,14 @@ import Testing
         #expect(events.values == ["200", "hello", "end"])
     }
 
-    @Test func anEchoHasTheContentOfTheRequest() async throws {
+    @Test func echoReturnsRequestBody() async throws {
         let (events, _) = send(.echo, body: .data(Data("hello".utf8)))
 
         try await events.isOver.wait()
         #expect(events.values == ["200", "hello", "end"])
     }
 
-    @Test func requestIsSeenWithItsContentAndItsSettings() async throws {
+    @Test func handlerSeesRequestBodyAndSettings() async throws {
         let file = try TemporaryFile(Data("file".utf8))
         let bodies: [HTTPBody] = [
             .none, .json(["a": 1]), .file(file.url),
@@ -163,7 +163,7 @@ import Testing
         #expect(transport.requests.map(\.transportRequest?.timeout) == bodies.map { _ in .seconds(7) })
     }
 
-    @Test func bodyThatCannotBeEncodedIsTheErrorOfTheRequest() async {
+    @Test func encodingFailureFailsRequest() async {
         let transport = InMemoryTransport { _ in .noContent }
 
         let error = await #expect(throws: RequestError.self) {

@@ -89,7 +89,7 @@ import Testing
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
     ]
 
-    @Test(arguments: addresses) func addressesAreMatched(_ row: Row) {
+    @Test(arguments: addresses) func urlConditionsMatch(_ row: Row) {
         #expect(row.condition.mismatch(for: row.request) == row.reason)
     }
 
@@ -106,7 +106,7 @@ import Testing
         Row(condition: .headerName(matching: "^Y-"), reason: "the list of header names doesn't match /^Y-/"),
     ]
 
-    @Test(arguments: headers) func headersAreMatched(_ row: Row) {
+    @Test(arguments: headers) func headerConditionsMatch(_ row: Row) {
         #expect(row.condition.mismatch(for: row.request) == row.reason)
     }
 
@@ -158,7 +158,7 @@ import Testing
         Row(condition: .formBody(containing: ["c": "x"]), body: "a=x&b=1", reason: "the form field c is missing"),
     ]
 
-    @Test func differenceOfLongContentIsShownFromItsPlace() {
+    @Test func mismatchShowsContentFromFirstDifference() {
         let body = Data("The quick brown fox jumps over".utf8)
         let request = ReceivedRequest(url: URL(string: "https://a/")!, body: body)
 
@@ -175,7 +175,7 @@ import Testing
         ("password: hush", "text/plain"), ("<token>hush</token>", "application/xml"), (#""token=hush""#, nil),
         ("--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nhush\r\n--b--", "multipart/form-data"),
     ])
-    func secretsInContentAreNotShown(body: String, type: String?) throws {
+    func contentMismatchRedactsSecrets(body: String, type: String?) throws {
         var request = ReceivedRequest(url: URL(string: "https://a/")!, method: .post, body: Data(body.utf8))
         request.headers[.contentType] = type
         let other = body.replacingOccurrences(of: "hush", with: "quiet")
@@ -192,11 +192,11 @@ import Testing
         }
     }
 
-    @Test(arguments: bodies) func bodiesAreMatched(_ row: Row) {
+    @Test(arguments: bodies) func bodyConditionsMatch(_ row: Row) {
         #expect(row.condition.mismatch(for: row.request) == row.reason)
     }
 
-    @Test func aTemplateFindsItsVariables() {
+    @Test func templateExtractsVariables() {
         let request = ReceivedRequest(url: URL(string: "https://a/users/a%20b/posts?page=2")!)
         let conditions: [StubCondition] = [.template("/users/{user}/posts{?page}"), .method(.get)]
 
@@ -205,7 +205,7 @@ import Testing
         #expect(variables == ["user": "a b", "page": "2"])
     }
 
-    @Test func aTemplateThatCanNeverMatchSaysWhy() throws {
+    @Test func malformedTemplateIsReported() throws {
         let request = ReceivedRequest(url: URL(string: "https://a/x")!)
 
         let reason = try #require(StubCondition.template("/{x").mismatch(for: request))
@@ -213,14 +213,14 @@ import Testing
         #expect(reason.contains("malformed"))
     }
 
-    @Test func hiddenContentNeverMatches() {
+    @Test func hiddenBodyNeverMatches() {
         var request = ReceivedRequest(url: URL(string: "https://a/x")!)
         request.isBodyHidden = true
 
         #expect(StubCondition.body(Data()).mismatch(for: request)?.contains("isn't available") == true)
     }
 
-    @Test func secretsAreNotShown() {
+    @Test func mismatchesRedactSecrets() {
         let request = ReceivedRequest(
             url: URL(string: "https://user:pass@a/x?token=s3cret")!,
             headers: ["Authorization": "Bearer s3cret"],

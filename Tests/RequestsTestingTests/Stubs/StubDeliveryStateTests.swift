@@ -13,7 +13,7 @@ import Testing
     private let a = TransferEvent.data(Data("a".utf8))
     private let b = TransferEvent.data(Data("b".utf8))
 
-    @Test func wholeContentIsDeliveredAtItsEnd() {
+    @Test func bufferedContentIsDeliveredOnCompletion() {
         var state = StubDeliveryState()
 
         let told = add([.sent(1, of: 1), head, a, b, .end(nil)], to: &state, buffersContent: true)
@@ -25,7 +25,7 @@ import Testing
         #expect(rest.isEmpty)
     }
 
-    @Test func wholeContentIsNotDeliveredBeforeItsEnd() {
+    @Test func bufferedContentIsHeldUntilCompletion() {
         var state = StubDeliveryState()
 
         _ = add([head, a], to: &state, buffersContent: true)
@@ -37,7 +37,7 @@ import Testing
         #expect(events.map(\.name) == ["head", "ab", "end"])
     }
 
-    @Test func piecesAreDeliveredAsTheyCome() {
+    @Test func unbufferedChunksAreDeliveredImmediately() {
         var state = StubDeliveryState()
 
         let told = add([.sent(1, of: 1), head, a, b], to: &state, buffersContent: false)
@@ -57,7 +57,7 @@ import Testing
         return told
     }
 
-    @Test func nothingIsDeliveredAfterAStop() {
+    @Test func stopDiscardsEvents() {
         var state = StubDeliveryState()
 
         _ = state.add(head, buffersContent: false)

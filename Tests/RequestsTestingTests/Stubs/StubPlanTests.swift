@@ -99,7 +99,7 @@ import Testing
         Row(response: .redirect(to: "/b"), steps: ["302 length 0 to /b", "end"]),
     ]
 
-    @Test(arguments: rows) func theAnswerIsPlanned(_ row: Row) throws {
+    @Test(arguments: rows) func plansResponseSteps(_ row: Row) throws {
         let request = ReceivedRequest(url: URL(string: "https://a/x")!, method: row.method)
 
         let plan = try StubPlan(row.response, to: request)
@@ -107,7 +107,7 @@ import Testing
         #expect(plan.steps.flatMap(\.texts) == row.steps)
     }
 
-    @Test func anEchoHasTheContentAndItsType() throws {
+    @Test func echoPlansRequestBodyAndType() throws {
         let request = ReceivedRequest(
             url: URL(string: "https://a/x")!,
             method: .put,
@@ -125,7 +125,7 @@ import Testing
         #expect(plan.steps.flatMap(\.texts) == ["200 length 5", "hello", "end"])
     }
 
-    @Test func failingContentThrows() {
+    @Test func unencodableContentThrows() {
         let request = ReceivedRequest(url: URL(string: "https://a/x")!)
 
         #expect(throws: EncodingError.self) { try StubPlan(.json(Double.nan), to: request) }
@@ -140,11 +140,11 @@ import Testing
         (StubResponse.Speed(kilobitsPerSecond: .max), 125_000_000_000),
         (StubResponse.Speed(kilobitsPerSecond: .min), 125),
     ])
-    func aSpeedIsARate(_ speed: StubResponse.Speed, _ bytes: Int) {
+    func presetSpeedsHaveExpectedRates(_ speed: StubResponse.Speed, _ bytes: Int) {
         #expect(speed.bytesPerSecond == bytes)
     }
 
-    @Test func piecesMakeUpTheWholeWhateverTheirSize() throws {
+    @Test func chunksOfAnySizeAddUpToContent() throws {
         var generator = SeededRandom(20_260_711)
         let request = ReceivedRequest(url: URL(string: "https://a/x")!)
         for _ in 0..<Scale.pick(100, whole: 2000) {

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct StubUsageTests {
     private let request = ReceivedRequest(url: URL(string: "https://a/x")!)
 
-    @Test func theLastAnswerIsRepeated() {
+    @Test func lastResponseIsRepeated() {
         var usage = StubUsage()
         usage.responders = [.fixed(.status(.serviceUnavailable)), .fixed(.status(.ok))]
 
@@ -21,7 +21,7 @@ import Testing
         #expect(codes == [503, 200, 200, 200])
     }
 
-    @Test func theLimitIsKept() {
+    @Test func callLimitIsEnforced() {
         var usage = StubUsage()
         (usage.responders, usage.limit) = ([], 2)
 
@@ -31,7 +31,7 @@ import Testing
         #expect(usage.requests.count == 2)
     }
 
-    @Test func withoutAnAnswerNothingIsClaimed() {
+    @Test func stubWithoutResponseIsSkipped() {
         var usage = StubUsage()
         usage.limit = 1
 
@@ -45,7 +45,7 @@ import Testing
         #expect(usage.claim(request).response?.status == .ok)
     }
 
-    @Test func expectationsAreJudged() {
+    @Test func callCountExpectationIsChecked() {
         var usage = StubUsage()
         usage.responders = []
         #expect(usage.complaint == nil)

@@ -28,20 +28,20 @@ import Testing
         #expect(received.map(\.retry) == Self.events.map(\.retry))
     }
 
-    @Test func eventsArriveInMemory() async throws {
+    @Test func inMemoryTransportDeliversEvents() async throws {
         let transport = InMemoryTransport { _ in .events(Self.events) }
         let client = HTTPClient(baseURL: URL(string: "https://a.example"), transport: transport)
 
         try await expectEvents(received(over: client))
     }
 
-    @Test func eventsArriveFromAServer() async throws {
+    @Test func mockServerDeliversEvents() async throws {
         let server = try MockServer { _ in .events(Self.events) }
 
         try await expectEvents(received(over: HTTPClient(baseURL: server.url)))
     }
 
-    @Test func textHasAnyType() async throws {
+    @Test func textTypeIsConfigurable() async throws {
         let transport = InMemoryTransport { request in
             request.path == "/csv" ? .text("a,b", type: "text/csv") : .text("a")
         }

@@ -155,14 +155,14 @@ import Testing
         Row("set and rejected", .withdraw(2), "released 2"),
     ]
 
-    @Test(arguments: rows) func everyInputIsAnsweredInEveryState(_ row: Row) throws {
+    @Test(arguments: rows) func transitionsMatchTable(_ row: Row) throws {
         var machine = Machine("a", window: nil)
         for input in try #require(Self.states[row.state]) { _ = Self.apply(input, to: &machine) }
 
         #expect(Self.apply(row.input, to: &machine) == row.outcome)
     }
 
-    @Test func nextRefreshWaitsForTheEndOfAnObsoleteOne() {
+    @Test func nextRefreshWaitsForObsoleteRefresh() {
         var machine = Machine("a", window: nil)
 
         let outcomes = [
@@ -179,7 +179,7 @@ import Testing
         #expect(machine.credential == "b")
     }
 
-    @Test func aRefreshThatWasPutOffCountsForTheWindowToo() {
+    @Test func deferredRefreshCountsTowardsWindow() {
         var machine = Machine("a", window: RefreshClient.Window(limit: 1, duration: .seconds(30)))
 
         let outcomes = [
@@ -195,7 +195,7 @@ import Testing
         )
     }
 
-    @Test func theRefreshesOfTheWindowAreCountedAndOnlyThose() {
+    @Test func onlyRefreshesInWindowAreCounted() {
         var machine = Machine("a", window: RefreshClient.Window(limit: 2, duration: .seconds(30)))
 
         let outcomes = [
@@ -212,7 +212,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [(0, 1), (-3, 1), (5, 5)]) func aWindowHasRoomForOneAtLeast(
+    @Test(arguments: [(0, 1), (-3, 1), (5, 5)]) func windowLimitIsAtLeastOne(
         limit: Int,
         effective: Int
     ) {
@@ -221,7 +221,7 @@ import Testing
 }
 
 @Suite(.bounded) struct CredentialMachineFuzzTests {
-    @Test func everyWaiterIsReleasedOnceAndOneRefreshIsUnderWay() {
+    @Test func waitersResumeOnceWithSingleRefresh() {
         var fuzz = Fuzz()
         var machine = CredentialMachine<Int, Int>(0, window: RefreshClient.Window(limit: 3, duration: .seconds(5)))
         var waiting: Set<Int> = []

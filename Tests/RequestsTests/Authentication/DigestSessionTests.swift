@@ -17,7 +17,7 @@ import Testing
         ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
         ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ])
-    func exampleOfTheStandardIsAnswered(algorithm: String, response: String) throws {
+    func rfcExampleProducesExpectedResponse(algorithm: String, response: String) throws {
         let challenge = try challenge(
             """
             Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\(algorithm), \
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// The example with `userhash`. The standard's digests are truncated SHA-512 (erratum 4897); these are OpenSSL's.
-    @Test func nameIsHashedWhereTheServerWantsThat() throws {
+    @Test func userHashIsSentIfServerRequestsIt() throws {
         let challenge = try challenge(
             """
             Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, \
@@ -70,7 +70,7 @@ import Testing
         #expect(parameters[named: "userhash"] == "true")
     }
 
-    @Test func serverOfTheOldStandardIsAnswered() throws {
+    @Test func rfc2069ChallengeOmitsQop() throws {
         let challenge = try challenge(#"Digest realm="r", nonce="n""#)
         var session = try #require(DigestSession(challenge, user: "u", password: "p", clientNonce: "c"))
         let (one, two) = (MD5.digest(of: "u:r:p".utf8).hexadecimal, MD5.digest(of: "GET:/".utf8).hexadecimal)
@@ -81,7 +81,7 @@ import Testing
         #expect(parameters[named: "qop"] == nil && parameters[named: "nc"] == nil)
     }
 
-    @Test func answersAreCountedForEachNonce() throws {
+    @Test func nonceCountRestartsWithNewNonce() throws {
         let challenge = try challenge(#"Digest realm="r", nonce="n", qop="auth""#)
         var session = try #require(DigestSession(challenge, user: "u", password: "p", clientNonce: "c"))
         func count() -> String? { session.authorization(for: .get, "/", content: nil).parameters[named: "nc"] }
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// RFC 7616, 3.4.2: the key uses the nonce of the challenge, and only another challenge begins another session.
-    @Test func keyOfASessionOutlivesItsNonceAndEndsWithAnotherChallenge() throws {
+    @Test func sessionKeySurvivesNonceRenewal() throws {
         func text(_ nonce: String, _ more: String) -> String {
             "Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\", algorithm=MD5-sess, opaque=\"\(more)\""
         }
@@ -115,7 +115,7 @@ import Testing
         #expect(session.restarted(by: try challenge(#"Digest realm="other", nonce="n""#)) == nil)
     }
 
-    @Test func quotesAndOtherLettersAreSentSoThatTheyCanBeRead() throws {
+    @Test func quotesAndNonASCIINamesAreEncoded() throws {
         let challenge = try challenge(#"Digest realm="a \"b\"", nonce="n", qop="auth", charset=UTF-8"#)
         var session = try #require(DigestSession(challenge, user: "J\u{E4}s", password: "p", clientNonce: "c"))
 
@@ -124,7 +124,7 @@ import Testing
         #expect(answer.contains("username*=UTF-8''J%C3%A4s") && answer.contains(#"realm="a \"b\"""#))
     }
 
-    @Test func noDescriptionShowsThePassword() throws {
+    @Test func descriptionHidesPassword() throws {
         let session = try #require(
             DigestSession(
                 try challenge(#"Digest realm="a", nonce="n""#),

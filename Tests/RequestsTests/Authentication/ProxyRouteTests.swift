@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct ProxyRouteTests {
-    @Test func aWayToAProxyEndsWithItsTransport() {
+    @Test func proxyRouteEndsWithItsTransport() {
         var transport: InMemoryTransport? = InMemoryTransport { _ in .status(.ok) }
         let routes = transport.map { [ProxyRoute(over: $0), ProxyRoute(over: $0)] } ?? []
         #expect(routes.first == routes.last && routes.count == 2)

@@ -10,7 +10,7 @@ import Testing
     private let objects = (0..<4).map { _ in Census() }
     private var ids: [ObjectIdentifier] { objects.map { ObjectIdentifier($0) } }
 
-    @Test func aWaitThatWouldCloseACircleIsRefused() {
+    @Test func circularWaitIsRejected() {
         var waits = RefreshDeadlockDetector()
 
         let begun = [
@@ -21,7 +21,7 @@ import Testing
         #expect(begun == [true, true, false, false, true])
     }
 
-    @Test func doubleWaitLastsUntilBothHaveEnded() {
+    @Test func duplicateWaitLastsUntilBothEnd() {
         var waits = RefreshDeadlockDetector()
         var begun = [waits.begin([ids[0]], for: ids[1]), waits.begin([ids[0]], for: ids[1])]
 

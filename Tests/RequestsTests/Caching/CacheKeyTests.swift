@@ -15,11 +15,11 @@ import Testing
     @Test(arguments: [
         "HTTPS://API.example.com/a", "https://api.example.com:443/a", "https://api.example.com/a#fragment",
     ])
-    func spellingsOfAnAddressAreOne(url: String) throws {
+    func equivalentURLsShareKey(url: String) throws {
         #expect(try key(url) == key("https://api.example.com/a"))
     }
 
-    @Test func anEmptyPathIsTheRoot() throws {
+    @Test func emptyPathEqualsRootPath() throws {
         #expect(try key("http://example.com") == key("http://example.com:80/"))
     }
 
@@ -28,7 +28,7 @@ import Testing
         "https://api.example.com/a/", "https://api.example.com/a?", "https://api.example.com/a?b",
         "https://user@api.example.com/a", "https://example.com/a",
     ])
-    func addressesThatDifferHaveOtherKeys(url: String) throws {
+    func differentURLsHaveDifferentKeys(url: String) throws {
         #expect(try key(url) != key("https://api.example.com/a"))
         #expect(try key(url).resource != key("https://api.example.com/a").resource)
     }
@@ -40,21 +40,21 @@ import Testing
         [.proxyAuthorization: "Bearer a"], [.host: "other.example.com"],
     ]
 
-    @Test func usersHaveTheirOwn() throws {
+    @Test func keysDifferByUser() throws {
         let keys = try Self.credentials.map { try key("https://api.example.com/a", $0) }
 
         #expect(Set(keys).count == keys.count)
         #expect(Set(keys.map(\.resource)).count == 1)
     }
 
-    @Test func theOrderOfTheFieldsDoesNotCount() throws {
+    @Test func fieldOrderDoesNotAffectKey() throws {
         let headers: HTTPHeaders = [.authorization: "Bearer a", .cookie: "a=1", .accept: "*/*"]
         let others: HTTPHeaders = [.accept: "text/plain", .cookie: "a=1", .authorization: "Bearer a"]
 
         #expect(try key("https://a.example", headers) == key("https://a.example", others))
     }
 
-    @Test func variantsHaveTheirOwn() {
+    @Test func keysDifferByVariant() {
         let languages: [HTTPHeaders] = [
             [], [.acceptLanguage: ""], [.acceptLanguage: "en"], [.acceptLanguage: "de"],
             [HTTPField(.acceptLanguage, "en"), HTTPField(.acceptLanguage, "de")],
@@ -71,7 +71,7 @@ import Testing
         ([HTTPField("Foo", "1,2")], [HTTPField("Foo", " 1 , 2 ")]),
         ([HTTPField(.acceptLanguage, "en, de;q=0.5")], [HTTPField(.acceptLanguage, "EN,De; q=0.5")]),
     ])
-    func fieldsThatMeanTheSameAreOneVariant(one: [HTTPField], other: [HTTPField]) {
+    func equivalentFieldsShareVariant(one: [HTTPField], other: [HTTPField]) {
         let keys = [one, other].map {
             CacheKey(CacheSample.get(HTTPHeaders($0)), varyingBy: ["Foo", .acceptLanguage])
         }
@@ -79,7 +79,7 @@ import Testing
         #expect(keys[0] == keys[1])
     }
 
-    @Test func nothingCanBeReadFromIt() throws {
+    @Test func keyRevealsNoRequestData() throws {
         let key = try key("https://api.example.com/a?token=hunter2", [.authorization: "Bearer hunter2"])
 
         #expect(key.resource.utf8.count == 32 && key.name.utf8.count == 96)

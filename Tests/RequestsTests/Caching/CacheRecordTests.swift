@@ -27,25 +27,25 @@ import Testing
         try #require(record.bytes(for: key))
     }
 
-    @Test(arguments: records) func writtenRecordIsRead(_ record: CacheRecord) throws {
+    @Test(arguments: records) func recordRoundTrips(_ record: CacheRecord) throws {
         #expect(try CacheRecord(bytes: Self.bytes(record), for: Self.key) == record)
     }
 
     /// No server sends them: a status has three digits.
-    @Test(arguments: [0, 1, 99, 103, 1000, 65_535]) func recordWithAForgedStatusIsDamaged(_ status: Int) throws {
+    @Test(arguments: [0, 1, 99, 103, 1000, 65_535]) func recordWithInvalidStatusIsCorrupt(_ status: Int) throws {
         let record = CacheRecord.response(CacheSample.cached(status: HTTPStatus(status)))
 
         #expect(try CacheRecord(bytes: Self.bytes(record), for: Self.key) == nil)
     }
 
-    @Test func theContentBeginsAtZero() throws {
+    @Test func decodedBodyStartsAtIndexZero() throws {
         let record = CacheRecord(bytes: try Self.bytes(Self.records[0]), for: Self.key)
 
         guard case .response(let response) = record else { throw CacheTestError.unexpected("\(record as Any)") }
         #expect(response.body.startIndex == 0)
     }
 
-    @Test(arguments: records) func truncatedRecordIsDamaged(_ record: CacheRecord) throws {
+    @Test(arguments: records) func truncatedRecordIsCorrupt(_ record: CacheRecord) throws {
         let bytes = try Self.bytes(record)
         for count in 0..<bytes.count {
             #expect(CacheRecord(bytes: bytes.prefix(count), for: Self.key) == nil)
@@ -53,7 +53,7 @@ import Testing
         #expect(CacheRecord(bytes: bytes + [0], for: Self.key) == nil)
     }
 
-    @Test(arguments: records) func recordWithAChangedBitIsDamaged(_ record: CacheRecord) throws {
+    @Test(arguments: records) func recordWithFlippedBitIsCorrupt(_ record: CacheRecord) throws {
         let bytes = try Self.bytes(record)
         for index in bytes.indices {
             // One bit of each byte, or all.
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: records) func recordOfAnotherKeyIsDamaged(_ record: CacheRecord) throws {
+    @Test(arguments: records) func recordOfAnotherKeyIsRejected(_ record: CacheRecord) throws {
         let other = CacheKey(CacheSample.get([.authorization: "Bearer a"]))
 
         #expect(try CacheRecord(bytes: Self.bytes(record, for: other), for: Self.key) == nil)

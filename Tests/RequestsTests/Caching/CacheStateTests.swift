@@ -23,7 +23,7 @@ import Testing
         state.insert([(Self.key, record)], since: removal)
     }
 
-    @Test mutating func recordReadFromAFileIsFoundAgain() {
+    @Test mutating func recordInsertedFromDiskIsFound() {
         let before = found()
         #expect(before == nil)
 
@@ -33,7 +33,7 @@ import Testing
         #expect(record == Self.old)
     }
 
-    @Test mutating func readRecordReplacesNoNewerOne() {
+    @Test mutating func recordFromDiskDoesNotReplaceNewerOne() {
         _ = keep(Self.new)
         state.insertFromDisk(Self.old, for: Self.key, since: state.lastRemoval)
 
@@ -48,7 +48,7 @@ import Testing
         { $0.remove("another") },
     ]
 
-    @Test(arguments: removals.indices) mutating func recordReadDuringARemovalIsDiscarded(index: Int) {
+    @Test(arguments: removals.indices) mutating func recordReadBeforeRemovalIsDiscarded(index: Int) {
         let removal = state.lastRemoval
 
         Self.removals[index](&state)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [(0, false), (1, false), (2, true)])
-    mutating func responseRequestedBeforeARemovalIsNotKept(index: Int, isKept: Bool) {
+    mutating func responseRequestedBeforeRemovalIsNotStored(index: Int, isKept: Bool) {
         let removal = state.lastRemoval
         Self.removals[index](&state)
 
@@ -73,7 +73,7 @@ import Testing
         #expect(record == Self.new)
     }
 
-    @Test mutating func manyRemovalsAreForgottenOnTheSafeSide() {
+    @Test mutating func forgottenRemovalsRejectOlderResponses() {
         for index in 0...1000 { state.remove("\(index)") }
 
         let isKeptBefore = keep(Self.old, since: 1000)
@@ -82,7 +82,7 @@ import Testing
         #expect(!isKeptBefore && isKeptAfter)
     }
 
-    @Test mutating func oneRecordCanBeForgotten() {
+    @Test mutating func forgetRemovesSingleRecord() {
         _ = keep(Self.old)
 
         state.forget(Self.key)

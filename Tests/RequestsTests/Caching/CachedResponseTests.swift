@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct CachedResponseTests {
-    @Test func secretsAndFieldsOfTheConnectionAreNotKept() {
+    @Test func secretAndHopByHopFieldsAreNotStored() {
         let headers: HTTPHeaders = [
             .contentType: "text/plain", .setCookie: "a=1", .connection: "close, X-Hop", "x-hop": "1",
             .transferEncoding: "chunked", .keepAlive: "timeout=5", .proxyAuthenticate: "Basic", .upgrade: "h2c",
@@ -21,13 +21,13 @@ import Testing
         #expect(response.headers == [.contentType: "text/plain", .eTag: "\"1\""])
     }
 
-    @Test func fieldThatOnlySoundsSecretIsKept() {
+    @Test func continuationTokenFieldIsStored() {
         let response = CacheSample.cached(["X-Continuation-Token": "page 2"])
 
         #expect(response.headers == ["X-Continuation-Token": "page 2"])
     }
 
-    @Test func aValidationReplacesFieldsButNotThoseOfTheContent() {
+    @Test func revalidationUpdatesNonContentFields() {
         let stored = CacheSample.cached([
             .contentType: "text/plain", .contentLength: "7", .contentEncoding: "gzip", .eTag: "\"1\"",
             .cacheControl: "max-age=60", .age: "7", .date: "Sun, 06 Nov 1994 08:00:00 GMT", "X-Old": "1",
@@ -54,7 +54,7 @@ import Testing
             (nil, "\"1\"", true), ("\"1\"", "\"2\"", false), ("W/\"1\"", "\"2\"", false),
         ] as [(String?, String?, Bool)]
     )
-    func aValidationIsAboutTheTagThatItNames(ours: String?, theirs: String?, isMeant: Bool) {
+    func revalidationRequiresMatchingEntityTag(ours: String?, theirs: String?, isMeant: Bool) {
         var (stored, head): (HTTPHeaders, HTTPHeaders) = ([], [])
         stored[.eTag] = ours
         head[.eTag] = theirs
@@ -70,7 +70,7 @@ import Testing
             ("*", nil), ("Accept, *", nil),
         ] as [(String, [HTTPField.Name]?)]
     )
-    func varyNamesFields(value: String, names: [HTTPField.Name]?) {
+    func parsesVaryHeader(value: String, names: [HTTPField.Name]?) {
         #expect(CacheSample.cached([.vary: value]).varyingNames == names)
     }
 }

@@ -22,14 +22,14 @@ import Testing
 
     private static func url(_ index: Int) -> URL { URL(string: "https://example.com/\(index)")! }
 
-    @Test func aLaterRunFindsWhatAnEarlierOneKept() throws {
+    @Test func storedResponsesPersistAcrossInstances() throws {
         try cache().store(CacheSample.response(), for: CacheSample.get([.authorization: "Bearer a"]))
 
         #expect(try cache().content(for: CacheSample.get([.authorization: "Bearer a"])) == "content")
         #expect(try cache().content(for: CacheSample.get()) == nil)
     }
 
-    @Test func recordReadFromDiskIsKeptInMemory() throws {
+    @Test func recordReadFromDiskIsCachedInMemory() throws {
         try cache().store(CacheSample.response(), for: CacheSample.get())
         let cache = try cache(memoryLimit: 1 << 20)
         #expect(cache.memorySize == 0)
@@ -41,7 +41,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get()) == "content")
     }
 
-    @Test func theDiskIsBounded() throws {
+    @Test func diskLimitIsEnforced() throws {
         let (limit, count) = (32 * 4096, Scale.pick(80, whole: 200))
         let cache = try cache(diskLimit: limit)
         for index in 0..<count {
@@ -58,7 +58,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get(Self.url(1))) == nil)
     }
 
-    @Test func recordUsedInMemoryStaysOnDisk() throws {
+    @Test func recordUsedInMemoryIsNotEvictedFromDisk() throws {
         let cache = try cache(diskLimit: 32 * 4096, memoryLimit: 1 << 20)
         for index in 0..<Scale.pick(80, whole: 200) {
             clock.advance(by: 0.01)
@@ -69,7 +69,7 @@ import Testing
         #expect(try self.cache().content(for: CacheSample.get(Self.url(0))) == "content")
     }
 
-    @Test func aResponseThatIsTooLargeIsNotKeptAndNeitherIsTheOneBefore() throws {
+    @Test func oversizedResponseRemovesStoredOne() throws {
         let cache = try cache(diskLimit: 32 * 4096)
         cache.store(CacheSample.response(), for: CacheSample.get())
 
@@ -79,7 +79,7 @@ import Testing
         #expect(cache.diskSize == 0)
     }
 
-    @Test func damageIsAMissAndIsRemoved() throws {
+    @Test func corruptFileIsAMissAndIsRemoved() throws {
         let cache = try cache()
         let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Accept"]
         cache.store(CacheSample.response(headers), for: CacheSample.get())
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func noSecretIsOnTheDisk() throws {
+    @Test func diskContainsNoSecrets() throws {
         let cache = try cache()
         let url = URL(string: "https://api.example.com/hunter2?token=hunter2")!
         let headers: HTTPHeaders = [
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatCannotBeIsAnError() throws {
+    @Test func unusableDirectoryThrows() throws {
         let file = TemporaryFolder(isMade: false)
         try Data().write(to: file.url)
 

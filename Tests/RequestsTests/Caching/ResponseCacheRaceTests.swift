@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Like two processes, which share only the directory.
-    @Test func twoCachesShareADirectory() throws {
+    @Test func twoCachesCanShareDirectory() throws {
         let caches = try [0, 4096].map {
             try ResponseCache(directory: directory.url, diskLimit: 64 * 4096, memoryLimit: $0)
         }
@@ -59,7 +59,7 @@ import Testing
         #expect(!directory.files.contains { $0.lastPathComponent.hasSuffix("partial") })
     }
 
-    @Test func aReaderDuringAReplacementFindsOneOrTheOther() throws {
+    @Test func readerRacesReplacement() throws {
         let (writer, reader) = try (
             ResponseCache(directory: directory.url, memoryLimit: 0),
             ResponseCache(directory: directory.url, memoryLimit: 0)
@@ -85,7 +85,7 @@ import Testing
     }
 
     // The cache asks for the time before it writes each record, so a read can come between the two writes.
-    @Test func outdatedResponseThatIsReadWhileItIsWrittenIsGone() throws {
+    @Test func staleResponseReadDuringWriteIsRemoved() throws {
         let (hook, request) = (Locked<@Sendable () -> Void>({}), Self.request(1, 1))
         let cache = try ResponseCache(
             directory: directory.url,
@@ -117,7 +117,7 @@ import Testing
         #expect(cache.state.withLock { $0.find(key) } == nil && cache.diskSize == 0)
     }
 
-    @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
+    @Test func readRacesRemoval() throws {
         let cache = try ResponseCache(directory: directory.url)
         let request = Self.request(1, 1)
         let response = CacheSample.response(from: Self.url(1))

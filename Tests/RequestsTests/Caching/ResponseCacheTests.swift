@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.allCases) func aFreshResponseIsGivenAgain(place: Place) throws {
+    @Test(arguments: Place.allCases) func freshResponseIsReused(place: Place) throws {
         let cache = try cache(place)
         #expect(cache.answer(to: CacheSample.get()).word == "miss")
         cache.store(
@@ -55,7 +55,7 @@ import Testing
         [HTTPField(HTTPField.Name("X-Session", isSensitive: true), "b")], ["X-User-Token": "a"], ["X-User-Token": "b"],
     ]
 
-    @Test(arguments: Place.allCases) func oneUserNeverSeesWhatAnotherWasAnswered(place: Place) throws {
+    @Test(arguments: Place.allCases) func responsesAreNotSharedBetweenUsers(place: Place) throws {
         let cache = try cache(place)
         let policies: [URLRequest.CachePolicy] = [
             .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.allCases) func aValidatorOfOneUsersIsNotSentByAnother(place: Place) throws {
+    @Test(arguments: Place.allCases) func entityTagIsNotSentByAnotherUser(place: Place) throws {
         let cache = try cache(place)
         cache.store(CacheSample.response([.eTag: "\"a\""]), for: CacheSample.get([.authorization: "Bearer a"]))
 
@@ -83,7 +83,7 @@ import Testing
         #expect(answer.request?.headers == [.authorization: "Bearer b"])
     }
 
-    @Test(arguments: Place.allCases) func variantsAreKeptBesideEachOther(place: Place) throws {
+    @Test(arguments: Place.allCases) func variantsAreStoredSeparately(place: Place) throws {
         let cache = try cache(place)
         let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Accept-Language, Accept"]
         for language in ["en", "de"] {
@@ -98,7 +98,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get()) == nil)
     }
 
-    @Test(arguments: Place.allCases) func theLastResponseSaysWhatItVariesBy(place: Place) throws {
+    @Test(arguments: Place.allCases) func latestResponseDeterminesVary(place: Place) throws {
         let cache = try cache(place)
         let english = CacheSample.get([.acceptLanguage: "en"])
         cache.store(CacheSample.response([.cacheControl: "max-age=60", .vary: "Accept-Language"]), for: english)
@@ -108,7 +108,7 @@ import Testing
         #expect(cache.content(for: english) == "for all")
     }
 
-    @Test(arguments: Place.allCases) func aValidatedResponseIsFreshAgain(place: Place) throws {
+    @Test(arguments: Place.allCases) func revalidatedResponseIsFreshAgain(place: Place) throws {
         let cache = try cache(place)
         let request = CacheSample.get([.authorization: "Bearer a"])
         let headers: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"1\"", .age: "50", "X-Count": "1"]
@@ -137,7 +137,7 @@ import Testing
         #expect(!again.headers.contains(.setCookie))
     }
 
-    @Test(arguments: Place.allCases) func aValidationThatForbidsKeepingRemoves(place: Place) throws {
+    @Test(arguments: Place.allCases) func revalidationWithNoStoreRemovesResponse(place: Place) throws {
         let cache = try cache(place)
         cache.store(CacheSample.response([.eTag: "\"1\""]), for: CacheSample.get())
         guard case .revalidate(_, let stored) = cache.answer(to: CacheSample.get()) else {
@@ -151,7 +151,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get([], .returnCacheDataElseLoad)) == nil)
     }
 
-    @Test(arguments: Place.allCases) func theTimeOfTheRequestCountsAsAge(place: Place) throws {
+    @Test(arguments: Place.allCases) func requestTimeCountsTowardsAge(place: Place) throws {
         let cache = try cache(place)
         let start = clock.now
         clock.advance(by: 20)
@@ -163,7 +163,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get()) == nil)
     }
 
-    @Test(arguments: Place.allCases) func theCallersOwnConditionsGoToTheServer(place: Place) throws {
+    @Test(arguments: Place.allCases) func conditionalRequestBypassesCache(place: Place) throws {
         let cache = try cache(place)
         cache.store(CacheSample.response([.cacheControl: "max-age=60", .eTag: "\"1\""]), for: CacheSample.get())
         let request = CacheSample.get([.ifNoneMatch: "\"1\""])
@@ -176,7 +176,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get()) == "content")
     }
 
-    @Test(arguments: Place.allCases) func aResponseThatIsNotKeptReplacesTheOneBefore(place: Place) throws {
+    @Test(arguments: Place.allCases) func uncacheableResponseReplacesStoredOne(place: Place) throws {
         let cache = try cache(place)
         let request = CacheSample.get([], .reloadIgnoringLocalCacheData)
         for (status, isKept) in [(HTTPStatus.internalServerError, true), (.partialContent, true), (.ok, false)] {
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.allCases) func anAnswerFromElsewhereIsNotKept(place: Place) throws {
+    @Test(arguments: Place.allCases) func responseFromAnotherURLIsNotStored(place: Place) throws {
         let cache = try cache(place)
 
         cache.store(
@@ -199,7 +199,7 @@ import Testing
         #expect(cache.answer(to: CacheSample.get()).word == "miss")
     }
 
-    @Test(arguments: Place.allCases) func aChangeInvalidatesForAllUsers(place: Place) throws {
+    @Test(arguments: Place.allCases) func unsafeRequestInvalidatesForAllUsers(place: Place) throws {
         let cache = try cache(place)
         let other = URL(string: "https://api.example.com/todos/2")!
         let vary: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Accept"]
@@ -217,7 +217,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get(other)) != nil)
     }
 
-    @Test(arguments: Place.allCases) func removedResponseIsGone(place: Place) throws {
+    @Test(arguments: Place.allCases) func removeDeletesResponsesOfURL(place: Place) throws {
         let cache = try cache(place)
         let other = URL(string: "https://api.example.com/todos/2")!
         cache.store(CacheSample.response(), for: CacheSample.get([.authorization: "Bearer a"]))
@@ -233,7 +233,7 @@ import Testing
         #expect(cache.diskSize == 0)
     }
 
-    @Test(arguments: Place.allCases) func responseUnderWayDuringARemovalIsNotKept(place: Place) throws {
+    @Test(arguments: Place.allCases) func inFlightResponseIsNotStoredAfterRemoval(place: Place) throws {
         let cache = try cache(place)
         let removals: [@Sendable (ResponseCache) -> Void] = [
             { $0.removeAll() }, { $0.remove(for: CacheSample.url) },
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.allCases) func theCallerDecidesWhatIsKept(place: Place) throws {
+    @Test(arguments: Place.allCases) func callerDecidesWhatIsStored(place: Place) throws {
         let cache = try cache(place) { response, request in
             guard request.url.path != "/secret" else { return nil }
             var headers = response.headers
@@ -271,7 +271,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get(secret)) == nil)
     }
 
-    @Test(arguments: Place.allCases) func aFailedValidationMayBeAnsweredWithWhatIsThere(place: Place) throws {
+    @Test(arguments: Place.allCases) func failedRevalidationCanUseStaleResponse(place: Place) throws {
         let cache = try cache(place)
         let headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-if-error=600", .eTag: "\"1\""]
         cache.store(CacheSample.response(headers), for: CacheSample.get())
@@ -285,7 +285,7 @@ import Testing
         #expect(cache.answer(insteadOfError: stored, for: CacheSample.get()) == nil)
     }
 
-    @Test func theMemoryIsBounded() {
+    @Test func memoryLimitIsEnforced() {
         let cache = ResponseCache(memoryLimit: 64 * 1024)
         let body = String(repeating: "x", count: 3000)
         let count = Scale.pick(200, whole: 1000)

@@ -20,7 +20,7 @@ import Testing
             ("https://bücher.example/", "xn--bcher-kva.example", true, "/"),
         ] as [(String, String, Bool, String)]
     )
-    func addressesAreReadInOneForm(text: String, host: String, isSecure: Bool, path: String) throws {
+    func urlIsNormalizedToHostAndPath(text: String, host: String, isSecure: Bool, path: String) throws {
         let address = try #require(URL(string: text).flatMap(CookieAddress.init))
 
         #expect(address.host == host)
@@ -33,7 +33,7 @@ import Testing
         "https://evil.example%00.example.com/", "http://a%20b/", "http://.example.com/", "http://[fe80::1%25e:0]/",
         "https://" + String(repeating: "a.", count: 200) + "com/",
     ])
-    func oddHostsHaveNoCookies(text: String) throws {
+    func unusualURLsHaveNoCookies(text: String) throws {
         let url = try #require(URL(string: text))
 
         #expect(CookieAddress(url) == nil)
@@ -56,7 +56,7 @@ import Testing
             ("/a/b", "/", true), ("/ab", "/a", false), ("/a", "/a/", false), ("/A", "/a", false), ("/", "/a", false),
         ] as [(String, String, Bool)]
     )
-    func pathsMatchByWholeSegments(path: String, cookiePath: String, matches: Bool) {
+    func pathsMatchBySegment(path: String, cookiePath: String, matches: Bool) {
         #expect(path.isPath(below: cookiePath) == matches)
     }
 
@@ -67,7 +67,7 @@ import Testing
             ("1.2.3.4.5", ["1.2.3.4.5"]),
         ] as [(String, [String])]
     )
-    func domainsAreThoseAboveTheHost(host: String, domains: [String]) throws {
+    func domainsIncludeParentsOfHost(host: String, domains: [String]) throws {
         #expect(try #require(URL(string: "http://\(host)/").flatMap(CookieAddress.init)).domains == domains)
     }
 
@@ -77,7 +77,7 @@ import Testing
             ("example.com.evil.org", false), ("com", false), ("1.127.0.0.1", false),
         ] as [(String, Bool)]
     )
-    func onlyWholeLabelsAreBelowADomain(host: String, isBelow: Bool) throws {
+    func domainMatchesWholeLabelsOnly(host: String, isBelow: Bool) throws {
         let address = try #require(URL(string: "http://\(host)/").flatMap(CookieAddress.init))
 
         #expect(address.isBelow("example.com") == isBelow)

@@ -36,7 +36,7 @@ import Testing
         return areNames && labels[0].count == 2 && labels[0] == labels[1]
     }
 
-    @Test func cookiesGoOnlyToTheirHosts() throws {
+    @Test func cookiesAreSentOnlyToMatchingHosts() throws {
         var fuzz = Fuzz()
         let clock = ManualDate(.ofCookies)
         var jar = CookieJar { clock.now }
@@ -70,7 +70,7 @@ import Testing
         #expect(count > Scale.fuzz() / 4)
     }
 
-    @Test func cookiesStayWithinTheirLimits() {
+    @Test func cookieLimitsAreEnforced() {
         var fuzz = Fuzz()
         let clock = ManualDate(.ofCookies)
         let jar = CookieJar { clock.now }

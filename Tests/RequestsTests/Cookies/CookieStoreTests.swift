@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct CookieStoreTests {
-    @Test func countsAgreeWithWhatIsThere() {
+    @Test func countsMatchStoredCookies() {
         var fuzz = Fuzz()
         let clock = ManualDate(.ofCookies)
         var store = CookieStore()

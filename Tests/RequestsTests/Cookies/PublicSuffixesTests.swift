@@ -33,12 +33,12 @@ import Testing
         ("xn--land-poa.example", true), ("a.xn--land-poa.example", true), ("b.a.xn--land-poa.example", false),
         ("xn--bcher-kva.xn--land-poa.example", false),
     ])
-    func listSaysWhichDomainsArePublic(domain: String, isSuffix: Bool) {
+    func recognizesPublicSuffixes(domain: String, isSuffix: Bool) {
         #expect(list.contains(domain) == isSuffix)
     }
 
     @Test(arguments: ["com", "co.uk", "com.au", "github.io", "co.jp", "s3.amazonaws.com"])
-    func commonSuffixesAreOnEachList(domain: String) {
+    func bothListsContainCommonSuffixes(domain: String) {
         #expect(PublicSuffixes.short.contains(domain) && PublicSuffixes.system.contains(domain))
         #expect(
             !PublicSuffixes.short.contains("example.\(domain)") && !PublicSuffixes.system.contains("example.\(domain)")
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")))
-    func listOfTheSystemIsUsedWhereThereIsOne() {
+    func systemListIsPreferred() {
         #expect(PublicSuffixes.system.contains("city.kawasaki.jp") == false)
         #expect(PublicSuffixes.system.contains("other.kawasaki.jp") && PublicSuffixes.system.contains("kawasaki.jp"))
         #expect(PublicSuffixes.system.contains("compute.amazonaws.com"))

@@ -8,7 +8,7 @@ import Testing
 
 /// The table without threads, for any inputs in any order.
 @Suite(.bounded) struct ExclusivityTableTests {
-    @Test func inAnyOrderNothingIsHeldTwiceAndAllHaveTheirTurns() {
+    @Test func categoriesAreExclusiveAndAllAreAdmitted() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 100) {
             var table = ExclusivityTable()

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct FinishedOperationTests {
-    @Test func finishedOperationsKeepNoContent() async {
+    @Test func finishedOperationReleasesContent() async {
         let big = Data(repeating: 1, count: 1_000_000)
         for status in [HTTPStatus.ok, .notFound] {
             let queue = TestQueue(InMemoryTransport { _ in .status(status, body: big) })
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func contentOfTriesThatHaveFailedIsReleased() async {
+    @Test func failedAttemptsReleaseContent() async {
         let (answers, piece) = (Locked(0), Data(repeating: 1, count: 1_000_000))
         let transport = InMemoryTransport { _ in
             let number = answers.withLock { answers in

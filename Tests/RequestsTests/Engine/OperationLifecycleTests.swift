@@ -82,7 +82,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: transcripts) func lifeGoesAsWritten(_ transcript: Transcript) {
+    @Test(arguments: transcripts) func transcriptProducesExpectedActions(_ transcript: Transcript) {
         var lifecycle = OperationLifecycle()
 
         for (index, step) in transcript.steps.enumerated() {
@@ -142,7 +142,7 @@ import Testing
         .start, .announced, .transferBegins, .transferEnded, .complete, .delivered, .finished,
     ]
 
-    @Test func everyInputInEveryStateIsAsInTheTable() {
+    @Test func transitionsMatchTable() {
         for (reached, effects) in Self.table {
             var state = OperationLifecycle()
             for input in reached { _ = state.handle(input) }

@@ -24,7 +24,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         limiter.acquire(origin, priority: priority) { [grants] in grants.record(id) }
     }
 
-    @Test func nextWaiterEntersWhenASlotIsFreed() async {
+    @Test func freedSlotGoesToNextWaiter() async {
         let limiter = HostLimiter(limit: 2)
 
         for id in 1...4 { acquire(id, limiter) }
@@ -36,7 +36,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         #expect(await grants.first(4) == [1, 2, 3, 4])
     }
 
-    @Test func aPriorityMayChangeWhileItsOwnerWaits() async {
+    @Test func priorityCanChangeWhileWaiting() async {
         let limiter = HostLimiter(limit: 1)
         let urgent = Locked(2)
         for id in 1...3 { acquire(id, limiter) { urgent.withLock { $0 == id } ? 8 : 0 } }
@@ -47,7 +47,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         #expect(await grants.first(2) == [1, 3])
     }
 
-    @Test func withdrawnWishTakesNoSlot() async {
+    @Test func cancelledWaiterTakesNoSlot() async {
         let limiter = HostLimiter(limit: 1)
         acquire(1, limiter)
         let takeBack = acquire(2, limiter)
@@ -59,7 +59,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         #expect(await grants.first(2) == [1, 3])
     }
 
-    @Test func aLongLineOfTransfersThatEndAtOnceDoesNotOverflowTheStack() async {
+    @Test func manyImmediateReleasesDoNotOverflowStack() async {
         let limiter = HostLimiter(limit: 1)
         let (origin, grants) = (origin, grants)
         let count = Scale.pick(3000, whole: 10_000)
@@ -80,7 +80,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
 @Suite(.bounded) struct HostLimiterRaceTests {
     private let origin = Origin(URL(string: "https://example.com")!)
 
-    @Test func noMoreAreInThanTheLimitAndAllComeIn() async {
+    @Test func limitIsNeverExceededAndAllAreAdmitted() async {
         let limiter = HostLimiter(limit: 3)
         let inside = Locked((now: 0, most: 0))
         let ends = Recorder<Void>()
@@ -105,7 +105,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
         #expect(inside.withLock { $0.most } <= 3)
     }
 
-    @Test func withdrawalAgainstTheGrant() async {
+    @Test func withdrawalRacesGrant() async {
         let limiter = HostLimiter(limit: 1)
         let origin = origin
         for _ in 0..<Scale.races {

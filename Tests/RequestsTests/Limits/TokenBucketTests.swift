@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct TokenBucketTests {
-    @Test func timeThatGoesBackCountsAsZero() {
+    @Test func backwardTimeCountsAsZero() {
         var bucket = TokenBucket(1, per: .seconds(1))
         bucket.take(1)
 

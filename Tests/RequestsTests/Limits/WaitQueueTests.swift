@@ -24,11 +24,11 @@ import Testing
         ([], []), ([5], [0]), ([0, 0, 0], [0, 1, 2]), ([0, 4, 8], [2, 1, 0]), ([0, 8, 0, 8, -4], [1, 3, 0, 2, 4]),
         ([.min, .max], [1, 0]),
     ])
-    func theMostUrgentGoesFirstAndThenTheOldest(priorities: [Int], turns: [Int]) {
+    func grantsByPriorityThenAge(priorities: [Int], turns: [Int]) {
         #expect(self.turns(of: line(priorities)) == turns)
     }
 
-    @Test func cancelledWaiterGetsNoTurn() {
+    @Test func cancelledWaiterIsNotGranted() {
         var line = line([1, 2, 3])
 
         let isRemoved = [2, 2, 7].map { line.remove($0) }
@@ -37,7 +37,7 @@ import Testing
         #expect(line.count == 2 && turns(of: line) == [1, 0])
     }
 
-    @Test func anAnswerChangesTheOrderAndKeepsThatOfEquals() {
+    @Test func updateReordersAndPreservesEqualPriorities() {
         var line = line([0, 0, 0, 0])
 
         line.remove(1)
@@ -47,7 +47,7 @@ import Testing
         #expect(turns(of: line) == [3, 4, 0, 2])
     }
 
-    @Test func aShortLineAsksBeforeEveryTurnAndALongOneSometimes() {
+    @Test func longQueueRefreshesPrioritiesLessOften() {
         var line = line(Array(repeating: 0, count: 640))
         var questions = 0
         var asked: [Int] = []
@@ -66,11 +66,11 @@ import Testing
         #expect(questions <= 70 * 640)
     }
 
-    @Test func oneAloneNeedsNoQuestion() {
+    @Test func singleWaiterNeedsNoRefresh() {
         #expect(!line([]).needsRefresh && !line([3]).needsRefresh && line([3, 3]).needsRefresh)
     }
 
-    @Test func recheckMakesTheLineAskForPriorities() {
+    @Test func requireRefreshForcesRefresh() {
         var line = line(Array(repeating: 0, count: 1000))
         line.update([:])
         #expect(!line.needsRefresh)
@@ -82,7 +82,7 @@ import Testing
 }
 
 @Suite(.bounded) struct WaitingLineFuzzTests {
-    @Test func itIsTheSameAsASortedList() {
+    @Test func matchesSortedListModel() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 1000) {
             var line = WaitQueue()

@@ -27,14 +27,14 @@ import Testing
         }
     }
 
-    @Test mutating func withRoomForAllNoWaiterIsAsked() {
+    @Test mutating func withEnoughRoomPrioritiesAreNotQueried() {
         for id in 1...3 { add(id, priority: id) }
 
         #expect(next(3) == [3, 2, 1])
         #expect(waiters.isEmpty)
     }
 
-    @Test mutating func thePriorityIsThatOfTheMomentOfTheGrant() {
+    @Test mutating func priorityAtGrantTimeDecides() {
         add(2, priority: 8)
         add(3)
 
@@ -44,7 +44,7 @@ import Testing
         #expect(next(1) == [3])
     }
 
-    @Test mutating func waiterAddedDuringTheQueryIsCompared() {
+    @Test mutating func waiterAddedDuringRefreshIsCompared() {
         add(2)
         add(3)
         #expect(next(1) == nil)
@@ -57,7 +57,7 @@ import Testing
         #expect(next(1) == [4])
     }
 
-    @Test mutating func roomThatAppearsDuringTheQueryIsUsedToo() {
+    @Test mutating func roomFreedDuringRefreshIsUsed() {
         for id in 1...4 { add(id, priority: id) }
         #expect(next(1) == nil)
 
@@ -66,7 +66,7 @@ import Testing
         #expect(next(2) == [4, 3])
     }
 
-    @Test mutating func withoutRoomNoWaiterIsAskedOrResumed() {
+    @Test mutating func withoutRoomNoWaiterIsQueriedOrResumed() {
         for id in 1...2 { add(id) }
 
         #expect(next(0) == [])

@@ -49,12 +49,12 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func linesAreReadAsFields(_ row: Row) {
+    func parsesHeaderLines(_ row: Row) {
         #expect(Self.parse(Array(row.lines.utf8)) == row.fields)
     }
 
     @Test(arguments: rows)
-    func fieldsOfOneNameAreReadLikeAllFields(_ row: Row) {
+    func fieldsFilteredByNameMatchFullParse(_ row: Row) {
         let head = Array("HTTP/1.1 200 OK\r\n\(row.lines)\r\n".utf8)
         let all = HTTPHeaders(rawHead: head)
 
@@ -63,12 +63,12 @@ import Testing
         }
     }
 
-    @Test func bytesThatAreNoUTF8AreLatin1() {
+    @Test func invalidUTF8IsDecodedAsLatin1() {
         #expect(Self.parse(Array("A: ".utf8) + [0xFC, 0xE9] + Array("\r\n".utf8)) == ["A=üé"])
     }
 
     @Test(arguments: UInt8.min...UInt8.max)
-    func aNameIsAToken(_ byte: UInt8) {
+    func fieldNameMustBeToken(_ byte: UInt8) {
         let character = String(Unicode.Scalar(byte))
 
         let fields = Self.parse(Array("a".utf8) + [byte] + Array("b: c\r\n folded\r\nd: e\r\n".utf8))
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: UInt8.min...UInt8.max)
-    func aValueHasEveryByteButThoseThatMayEndALine(_ byte: UInt8) {
+    func fieldValueAllowsBytesExceptLineEnds(_ byte: UInt8) {
         let text = byte == 0x0D || byte == 0 ? " " : String(Unicode.Scalar(byte))
 
         let fields = Self.parse(Array("A: c".utf8) + [byte] + Array("d\r\n e".utf8) + [byte] + Array("f\r\n".utf8))
@@ -93,12 +93,12 @@ import Testing
         #expect(fields == (byte == 0x0A ? ["A=c"] : ["A=c\(text)d e\(text)f"]))
     }
 
-    @Test func statusLineIsNoField() {
+    @Test func statusLineIsNotParsedAsField() {
         #expect(HTTPHeaders(rawHead: Array("HTTP/1.1 200 a: b\r\n\r\n".utf8)).isEmpty)
         #expect(HTTPHeaders(rawHead: []).isEmpty)
     }
 
-    @Test func foundationsResponseHasTheFieldsOfTheBytes() throws {
+    @Test func httpURLResponseIncludesParsedFields() throws {
         let raw = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nx-two: 1\r\nset-cookie: b=2\r\nX-Two: 2\r\n\r\n"
         let response = try #require(HTTPResponseHead(status: .ok, raw: Array(raw.utf8), url: home).urlResponse)
 

@@ -20,18 +20,18 @@ import Testing
         ("localhost/x", "https://api.example.com/v1/localhost/x?key=k"),
         ("a?u=http://x.y/z", "https://api.example.com/v1/a?key=k&u=http://x.y/z"),
     ])
-    func addressAsItIsWritten(_ text: String, _ url: String) throws {
+    func rawURLIsResolved(_ text: String, _ url: String) throws {
         #expect(try resolved(HTTPRequest("\(raw: text)")) == url)
     }
 
-    @Test func addressWithQueryAndBody() throws {
+    @Test func rawURLIsCombinedWithQuery() throws {
         let request = HTTPRequest(method: .post, "https://example.com/a?b=c#f", query: ["d": "e f"], body: .text("x"))
 
         #expect(try resolved(request) == "https://example.com/a?b=c&d=e%20f")
         #expect(request.method == .post && !request.body.isEmpty)
     }
 
-    @Test func relativeURLIsAppendedLikeAPath() throws {
+    @Test func relativeURLIsAppendedToBaseURL() throws {
         #expect(
             try resolved(HTTPRequest(url: URL(string: "users/1?a=b")!))
                 == "https://api.example.com/v1/users/1?key=k&a=b"
@@ -58,7 +58,7 @@ import Testing
         "https://a{/q}{+p}", "https://a{/q}b/x", "https://a{?q}{p}", "https://{+p}:{q}@a/x", "https://{q}:{+p}@a/x",
         "https://{q}:{p}@{h}/x", "https://{q}{/p}@a/x", "https://{q}@a{p}/x", "https://{q}:{p}@a{p}:80/x",
     ])
-    func templateWhoseVariableCouldChangeTheHostIsRefused(_ template: String) throws {
+    func templateWithVariableInHostIsRejected(_ template: String) throws {
         for value in ["@evil.com/", ".evil.com", "x"] {
             let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": .init(value)])
             let error = #expect(throws: InvalidValue.self) { try resolved(request) }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["ada", "", "@evil.com/", "a:b@evil.com", "evil.com#", "\\evil.com", "ü"])
-    func credentialsOfATemplateLeaveItsHost(_ value: String) throws {
+    func templateCredentialsCannotChangeHost(_ value: String) throws {
         for template in ["https://{p}:{p}@a.com/x", "https://{p}@a.com:81/x", "https://u:{p}@a.com/x"] {
             let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": .init(value)])
             let url = try #require(URL(string: resolved(request)))
@@ -82,7 +82,7 @@ import Testing
         ("https://{h}/x", "https://eu/x"), ("https://{h}.example.com:81/{+p}", "https://eu.example.com:81/@b/c"),
         ("https://{h}", "https://eu"),
     ])
-    func variablesStayInTheirPlace(_ template: String, _ url: String) throws {
+    func variablesExpandOnlyWithinTheirComponent(_ template: String, _ url: String) throws {
         let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": "@b/c", "h": "eu"])
 
         #expect(try resolved(request) == url)
@@ -95,7 +95,7 @@ import Testing
         #expect(try resolved(request).hasPrefix("https://api.example.com/v1/"))
     }
 
-    @Test func templateThatCannotBeExpandedIsAnErrorWhenTheRequestIsBuilt() {
+    @Test func invalidTemplateFailsWhenBuildingRequest() {
         #expect(throws: InvalidValue.self) {
             try resolved(HTTPRequest(URI: "/posts/{postId", variables: ["postId": 1]))
         }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func partsOfTheAddressCanBeSet() throws {
+    @Test func urlComponentsCanBeSet() throws {
         let request = HTTPRequest {
             $0.host = "example.com"
             $0.path = "login"
@@ -119,7 +119,7 @@ import Testing
         )
     }
 
-    @Test func pathOfAnAbsoluteAddressIsReplaced() throws {
+    @Test func pathOfAbsoluteURLIsReplaced() throws {
         let request = HTTPRequest {
             $0.url = URL(string: "https://example.com/a?b=c")!
             $0.path = "x y/%2F?"
@@ -140,7 +140,7 @@ import Testing
     @Test(arguments: [
         ("b", "b?x=1"), ("b?y=2", "b?y=2"), ("b?", "b"), ("b/c?y=a b#f", "b/c?y=a%20b"), ("b#f", "b?x=1"), ("", "?x=1"),
     ])
-    func pathKeepsTheQueryUnlessItBringsOne(_ path: String, _ expected: String) throws {
+    func settingPathPreservesQueryUnlessItHasOne(_ path: String, _ expected: String) throws {
         let server = "https://api.example.com/v1/"
         for address in ["a?x=1", "https://api.example.com/v1/a?x=1"] {
             let isAbsolute = address.hasPrefix("https")
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func pathThatIsSetToItselfChangesNothing() throws {
+    @Test func settingPathToItselfChangesNothing() throws {
         for address in ["a/b?x=1", "https://api.example.com/v1/a%2Fb?x=1"] {
             var request = HTTPRequest("\(raw: address)")
             let former = try resolved(request)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func pathRepairsNoAddressThatWasRefused() {
+    @Test func settingPathDoesNotRepairInvalidURL() {
         let refusals: [(inout HTTPRequest) -> Void] = [
             { $0.scheme = "ht tp" }, { $0.port = -1 }, { $0.path = "users/\("..")" },
             // It would send the request to another host than that of its address.
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(arguments: ["//evil.example/x", "///evil.example/x", "//"])
-    func slashesInFrontOfAPathBeginNoHost(_ path: String) {
+    func leadingSlashesDoNotIntroduceHost(_ path: String) {
         var requests = [HTTPRequest("\(raw: path)"), HTTPRequest { $0.path = "\(raw: path)" }]
         for index in requests.indices {
             #expect(requests[index].host == nil)
@@ -189,14 +189,14 @@ import Testing
         }
     }
 
-    @Test func closureMayThrow() {
+    @Test func initializerRethrowsClosureError() {
         struct Refusal: Error {}
 
         #expect(throws: Refusal.self) { try HTTPRequest { _ in throw Refusal() } }
     }
 
     @Test(arguments: ["https://", "http://a b/", "https://exa mple.com", "http://[::1"])
-    func invalidAddressIsAnErrorWhenTheRequestIsBuilt(_ text: String) {
+    func invalidURLFailsWhenBuildingRequest(_ text: String) {
         #expect(throws: InvalidValue.self) {
             var request = HTTPRequest("\(raw: text)")
             try request.resolve(base: nil)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
-    func invalidSchemeIsRefusedWithoutATrap(_ scheme: String) {
+    func invalidSchemeFailsWithoutTrap(_ scheme: String) {
         var request = HTTPRequest("https://example.com/a")
 
         request.scheme = scheme
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: [-1, Int.min, 65_536, Int.max])
-    func invalidPortIsRefusedWithoutATrap(_ port: Int) {
+    func invalidPortFailsWithoutTrap(_ port: Int) {
         var request = HTTPRequest("https://example.com/a")
 
         request.port = port
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])
-    func noNumberOfSecondsTraps(_ seconds: Double) throws {
+    func extremeTimeoutsDoNotTrap(_ seconds: Double) throws {
         let timeout = try #require(HTTPRequest("/a").timeout(seconds).timeout)
 
         #expect(timeout >= .zero && timeout <= .seconds(1_000_000_000))

@@ -25,7 +25,7 @@ import Testing
 
     private let form = HTTPBody.multipart(MultipartForm(boundary: "b"))
 
-    @Test func eachLayerGoesBeforeTheOneBelow() throws {
+    @Test func contentTypePrecedence() throws {
         #expect(try types(client: [.contentType: "client/x"], body: .none) == ["client/x"])
         #expect(try types(client: [.contentType: "client/x"], body: .text("")) == ["text/plain; charset=utf-8"])
         #expect(try types(client: [.contentType: "client/x"], body: .data(Data(), type: nil)) == ["client/x"])
@@ -35,19 +35,19 @@ import Testing
         #expect(try types(body: form) { $0.headers[.contentType] = "late/x" } == ["multipart/form-data; boundary=b"])
     }
 
-    @Test func noBodyLeavesTheTypeOfTheRequestAlone() throws {
+    @Test func absentBodyPreservesContentType() throws {
         #expect(try types(explicit: [.contentType: "own/x"], body: .none) == ["own/x"])
         #expect(try types(body: .none) == [])
     }
 
-    @Test func aBodyThatTurnsOutToBeNoneImpliesNothing() throws {
+    @Test func bodyResolvingToNoneAddsNoFields() throws {
         let body = HTTPBody(headers: [.contentType: "a/b"], mandatoryHeaders: ["X-A": "1"]) { .none }
 
         #expect(try types(body: body) == [])
         #expect(try types(explicit: [.contentType: "own/x"], body: body) == ["own/x"])
     }
 
-    @Test func aBodyThatAnInterceptorPutsInBringsItsOwnType() throws {
+    @Test func replacedBodySetsItsContentType() throws {
         let packed = HTTPBody.data(Data("packed".utf8), type: nil)
 
         #expect(try types(body: .json([])) { $0.body = .text("") } == ["text/plain; charset=utf-8"])
@@ -59,14 +59,14 @@ import Testing
         #expect(try types(body: .json([])) { $0.headers.remove(.contentType) } == [])
     }
 
-    @Test func interceptorsSeeTheFieldsOfTheBody() throws {
+    @Test func interceptorsSeeBodyFields() throws {
         _ = try types(explicit: [.contentType: "own/x"], body: form) {
             #expect($0.headers[.contentType] == "multipart/form-data; boundary=b")
         }
         _ = try types(body: .json([])) { #expect($0.headers[.contentType] == "application/json") }
     }
 
-    @Test func errorOfTheEncodingIsThrown() {
+    @Test func encodingErrorIsThrown() {
         #expect(throws: EncodingError.self) { try types(body: .json(Double.nan)) }
     }
 }

@@ -23,18 +23,18 @@ import Testing
         ("GE T", false), ("GET\r\nX: y", false), ("GET\n", false), ("G\0T", false), ("GÉT", false), ("GET:", false),
         ("a/b", false), ("CONNECT", false), ("connect", true),
     ])
-    func methodIsAToken(_ method: String, isFine: Bool) {
+    func methodMustBeToken(_ method: String, isFine: Bool) {
         #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method)))?.kind == (isFine ? nil : .method))
     }
 
-    @Test(arguments: ["", "X A", "X\r\nB", "X:", "X\0", "Ä", "X\t", "(X)"]) func aHeaderNameIsAToken(_ name: String) {
+    @Test(arguments: ["", "X A", "X\r\nB", "X:", "X\0", "Ä", "X\t", "(X)"]) func headerNameMustBeToken(_ name: String) {
         let request = HTTPRequest(url: home, headers: [HTTPField(HTTPField.Name(name), "v")])
 
         #expect(failure(request)?.kind == .headerName)
     }
 
     @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}"])
-    func aHeaderValueHasNoControlCharacter(
+    func headerValueRejectsControlCharacters(
         _ value: String
     ) {
         let error = failure(HTTPRequest(url: home, headers: [.authorization: "secret" + value]))
@@ -48,11 +48,11 @@ import Testing
         ("[fe80::1%25eth0]", true), ("", false), ("a b", false), ("a/b", false), ("a%2Fb", false), ("%00", false),
         ("a@b", false), ("a\\b", false), ("a#b", false), ("a?b", false), ("grün", false),
     ])
-    func hostFieldIsAHostAndAPort(_ value: String, isFine: Bool) {
+    func hostFieldMustBeHostAndPort(_ value: String, isFine: Bool) {
         #expect(failure(HTTPRequest(url: home, headers: [.host: value]))?.kind == (isFine ? nil : .headerValue))
     }
 
-    @Test(arguments: ["", "a b", "a\tb", "grün", "\u{80}"]) func anyOtherValueIsFine(_ value: String) {
+    @Test(arguments: ["", "a b", "a\tb", "grün", "\u{80}"]) func otherHeaderValuesAreValid(_ value: String) {
         #expect(failure(HTTPRequest(url: home, headers: ["X-A": value])) == nil)
     }
 
@@ -61,13 +61,13 @@ import Testing
         ("file:///etc/passwd", false), ("ftp://host/", false), ("javascript:alert(1)", false), ("/relative", false),
         ("http:///x", false), ("http://a%2Fb/", false), ("data:,x", false),
     ])
-    func addressIsOfTheWeb(_ address: String, isFine: Bool) throws {
+    func urlMustBeHTTPWithHost(_ address: String, isFine: Bool) throws {
         let url = try #require(URL(string: address))
 
         #expect(failure(HTTPRequest(url: url))?.kind == (isFine ? nil : .url))
     }
 
-    @Test func credentialsMoveFromTheAddressToTheirField() throws {
+    @Test func urlCredentialsBecomeAuthorizationField() throws {
         var request = HTTPRequest(url: try #require(URL(string: "https://us%40er:p%3Ass@example.com/a?b=c")))
 
         try request.validate()
@@ -76,7 +76,7 @@ import Testing
         #expect(request.headers[.authorization] == "Basic " + Data("us@er:p:ss".utf8).base64EncodedString())
     }
 
-    @Test func theFieldOfTheRequestComesBeforeTheCredentialsOfTheAddress() throws {
+    @Test func authorizationFieldOverridesURLCredentials() throws {
         var request = HTTPRequest(
             url: try #require(URL(string: "https://user:pass@example.com/")),
             headers: [.authorization: "Bearer t"]
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [("4", true), ("5", false), ("-4", false), ("x", false), ("", false), ("4, 4", false)])
-    func aLengthSaysWhatTheBodySays(length: String, isFine: Bool) throws {
+    func contentLengthMustMatchBody(length: String, isFine: Bool) throws {
         var request = HTTPRequest(
             url: home,
             method: .post,
@@ -105,20 +105,20 @@ import Testing
     }
 
     /// RFC 9110, 9.3.8.
-    @Test func traceWithContentIsRefused() {
+    @Test func traceWithBodyIsRejected() {
         let body = HTTPBody.data(Data("body".utf8))
         #expect(failure(HTTPRequest(url: home, method: .trace, body: body))?.kind == .body)
         #expect(failure(HTTPRequest(url: home, method: .trace)) == nil)
     }
 
-    @Test func twoLengthsAreRefused() {
+    @Test func twoContentLengthsAreRejected() {
         let headers: HTTPHeaders = [.contentLength: "4", "content-length": "5"]
         let request = HTTPRequest(url: home, method: .post, headers: headers, body: .data(Data("body".utf8)))
 
         #expect(failure(request)?.kind == .headerValue)
     }
 
-    @Test func aStreamTakesTheLengthThatIsDeclared() throws {
+    @Test func streamTakesDeclaredContentLength() throws {
         let stream = HTTPBody.Stream(opening: { InputStream(data: Data("body".utf8)) })
         var request = HTTPRequest(url: home, method: .post, headers: [.contentLength: "4"], body: .stream(stream))
 
@@ -128,7 +128,7 @@ import Testing
         #expect(request.body.isReplayable)
     }
 
-    @Test(arguments: ["chunked", "identity", ""]) func theTransportAloneFramesTheBody(_ coding: String) {
+    @Test(arguments: ["chunked", "identity", ""]) func transferEncodingFieldIsRejected(_ coding: String) {
         #expect(failure(HTTPRequest(url: home, headers: ["transfer-encoding": coding]))?.kind == .headerName)
     }
 
@@ -139,7 +139,7 @@ import Testing
         ]
             as [(TimeInterval, Duration?)]
     )
-    func anyTimeoutOfFoundationIsTakenOver(interval: TimeInterval, timeout: Duration?) throws {
+    func foundationTimeoutIsConverted(interval: TimeInterval, timeout: Duration?) throws {
         var request = URLRequest(url: home)
         request.timeoutInterval = interval
 

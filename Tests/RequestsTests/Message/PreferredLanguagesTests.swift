@@ -21,7 +21,7 @@ import Testing
 
     #if os(Linux)
     /// A server has no user whose languages it could name.
-    @Test func aProgramOnLinuxSendsNoLanguages() {
+    @Test func linuxSendsNoLanguages() {
         #expect(HTTPHeaders.default.names == [.userAgent])
     }
     #endif

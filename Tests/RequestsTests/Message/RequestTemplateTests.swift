@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct RequestTemplateTests {
-    @Test func sessionOptionsReachTheTransport() throws {
+    @Test func sessionOptionsReachTransport() throws {
         var original = URLRequest(url: server)
         original.networkServiceType = .background
         original.httpShouldHandleCookies = false
@@ -19,7 +19,7 @@ import Testing
         #expect(request.template?.networkServiceType == .background && !request.usesCookies)
     }
 
-    @Test func aPlainRequestIsKeptWithoutACopy() throws {
+    @Test func plainURLRequestIsNotCopied() throws {
         #if canImport(FoundationNetworking)
         #expect(try HTTPRequest(URLRequest(url: server)).fields.template == nil)
         #endif

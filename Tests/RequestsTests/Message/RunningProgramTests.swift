@@ -33,7 +33,7 @@ import Testing
         #expect(userAgent.isFieldValue)
     }
 
-    @Test func noServerLearnsTheVersionOfTheKernel() throws {
+    @Test func userAgentOmitsKernelVersion() throws {
         let userAgent = try #require(HTTPHeaders.default[.userAgent])
         let version = ProcessInfo.processInfo.operatingSystemVersion
 

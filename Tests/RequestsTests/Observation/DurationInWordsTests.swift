@@ -14,7 +14,7 @@ import Testing
         (.milliseconds(1234), "1234.0 ms"), (.seconds(10), "10.0 s"), (.milliseconds(59_960), "60.0 s"),
         (.milliseconds(-5), "-5.0 ms"), (.seconds(Int64.max), "1000000000000.0 s"),
     ])
-    func durationsAreShort(_ duration: Duration, _ expected: String) {
+    func durationsAreFormattedBriefly(_ duration: Duration, _ expected: String) {
         #expect(duration.displayString == expected)
     }
 }

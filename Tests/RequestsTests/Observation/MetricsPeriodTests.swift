@@ -13,7 +13,7 @@ import Testing
         (TransferRecord.Metrics.Phase.allCases.map { ($0, 5) }, 0), ([(.queue, -5), (.wait, 100), (.response, 7)], 7),
         ([(.response, 0)], 0), ([(.domainLookup, 9), (.connect, 3), (.response, -1)], 0),
     ])
-    func periodsHaveNoGapsAndDontOverlap(_ ends: [(TransferRecord.Metrics.Phase, Int)], _ total: Int) {
+    func periodsAreContiguous(_ ends: [(TransferRecord.Metrics.Phase, Int)], _ total: Int) {
         var metrics = TransferRecord.Metrics(start: SampleOperation.start)
         for (phase, end) in ends {
             let end = Duration.milliseconds(end)

@@ -12,15 +12,15 @@ import Testing
     @Test(arguments: [
         "the code is wrong", "the key: none", "pass it on", "No such session.", "It's a pin", #"a "key" is needed"#,
     ])
-    func commonWordsOfATextAreShown(text: String) throws {
+    func commonWordsAreShown(text: String) throws {
         #expect(Redaction.content(Data(text.utf8), type: "text/plain") == Data(text.utf8))
     }
 
-    @Test func wordsThatOnlyBeginLikeCommonOnesAreHidden() {
+    @Test func wordsWithCommonPrefixAreHidden() {
         #expect(Redaction.content(Data("1code7".utf8), type: "text/plain") == nil)
     }
 
-    @Test func linesOfJSONAreShownWithoutTheirSecrets() throws {
+    @Test func jsonLinesOmitSecrets() throws {
         let text = "{\"a\":1}\n\n{\"pin\":1234,\"b\":2}\n"
 
         let shown = try #require(Redaction.content(Data(text.utf8), type: "application/x-ndjson"))

@@ -12,7 +12,7 @@ import Testing
         String(decoding: Redaction.content(Data(text.utf8), type: type) ?? Data(), as: UTF8.self)
     }
 
-    @Test func credentialsInJSONAreLeftOut() {
+    @Test func credentialsInJSONAreRedacted() {
         let text = #"{"user":{"access_token":"a","password":"b"},"list":[{"clientSecret":"c"}],"code":"ok","token":1}"#
 
         #expect(
@@ -33,13 +33,13 @@ import Testing
         (#"{"passcode":123456,"otp":7}"#, #"{"otp":0,"passcode":0}"#),
         (#"{"tokens":["a",{"jwt":"b"}]}"#, #"{"tokens":["REDACTED",{"jwt":"REDACTED"}]}"#),
     ])
-    func credentialsAreKnownByManyNames(text: String, expected: String) {
+    func credentialNamesAreRecognized(text: String, expected: String) {
         #expect(redacted(text, "application/json") == expected)
     }
 
     /// For any type, or none.
     @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson", "application/x-www-form-urlencoded"])
-    func contentThatBeginsLikeJSONIsReadAsJSON(type: String?) {
+    func contentResemblingJSONIsParsedAsJSON(type: String?) {
         #expect(redacted(#" {"token":"a"}"#, type) == #"{"token":"REDACTED"}"#)
         #expect(
             redacted("{\"token\":\"a\"}\n\n{ \"b\":1}\n", type) == "{\"token\":\"REDACTED\"}\n\n{ \"b\":1}\n"
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aFormInPartsGoesAsAWholeWhereItNamesACredential() {
+    @Test func multipartFormWithCredentialIsOmitted() {
         let type = "multipart/form-data; boundary=b"
         func form(_ name: String) -> String {
             "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nhush\r\n--b--\r\n"
@@ -64,28 +64,28 @@ import Testing
         ("[0][password]=hunter2&x=1", "[0][password]=REDACTED&x=1"), ("{a}=1&token=b", "{a}=1&token=REDACTED"),
         (#"{"password":"hun"#, ""), (#"{"a":1"#, #"{"a":1"#),
     ])
-    func formThatBeginsLikeJSONIsReadAsAForm(text: String, expected: String) {
+    func formResemblingJSONIsParsedAsForm(text: String, expected: String) {
         #expect(redacted(text, "application/x-www-form-urlencoded") == expected)
     }
 
-    @Test func numericCodesInListsAndInTruncatedContentAreRedacted() {
+    @Test func numericCodesAreRedacted() {
         #expect(redacted(#"{"backup_passcodes":[12,34]}"#, nil) == #"{"backup_passcodes":[0,0]}"#)
         #expect(redacted(#"{"otp":123456,"#, nil) == "")
         #expect(redacted(#"{"max_tokens":123456,"#, nil) == #"{"max_tokens":123456,"#)
     }
 
-    @Test func bytesOfAFormThatAreNoTextStayAsTheyAre() {
+    @Test func nonUTF8FormBytesArePreserved() {
         let form = Data([0x61, 0x3D, 0xFF])
 
         #expect(Redaction.content(form, type: "application/x-www-form-urlencoded") == form)
     }
 
     @Test(arguments: [#"{"access_token":"abc","refresh"#, #"{"access_token":"ab"#, #"["password","a"#])
-    func truncatedContentWithACredentialIsRedactedAsAWhole(text: String) {
+    func truncatedContentWithCredentialIsOmitted(text: String) {
         #expect(redacted(text, "application/json") == "")
     }
 
-    @Test func secretFieldsOfAFormAreLeftOut() {
+    @Test func secretFormFieldsAreRedacted() {
         let type = "application/x-www-form-urlencoded"
 
         #expect(redacted("name=Ada&password=a%26b&x", type) == "name=Ada&password=REDACTED&x")
@@ -99,7 +99,7 @@ import Testing
         ("a=\u{FFFD}", "application/x-www-form-urlencoded"),
         (#"{"token":"REDACTED", "b":1}"#, "application/json"),
     ])
-    func contentWithoutASecretStaysUnchanged(text: String, type: String?) {
+    func contentWithoutSecretIsUnchanged(text: String, type: String?) {
         #expect(redacted(text, type) == text)
     }
 }

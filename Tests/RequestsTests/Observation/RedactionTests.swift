@@ -29,7 +29,7 @@ import Testing
         ("/b?token", "/b?token"),
         ("", ""),
     ])
-    func addressHasNoSecrets(_ address: String, _ expected: String) {
+    func urlSecretsAreRedacted(_ address: String, _ expected: String) {
         #expect(Redaction.address(address) == expected)
     }
 
@@ -46,11 +46,11 @@ import Testing
         (HTTPField("Access-Control-Allow-Credentials", "true"), "true"),
         (HTTPField("Accept", "text/plain"), "text/plain"),
     ])
-    func fieldHasNoSecrets(_ field: HTTPField, _ expected: String) {
+    func fieldSecretsAreRedacted(_ field: HTTPField, _ expected: String) {
         #expect(Redaction.value(of: field) == expected)
     }
 
-    @Test func membersOfJSONThatAreSecretsAreNotShown() {
+    @Test func secretJSONMembersAreRedacted() {
         let value: JSONValue = ["user": "ann", "password": "hush", "more": [["apiKey": "hush", "n": 1]]]
 
         let shown = String(decoding: Redaction.json(value).serialized, as: UTF8.self)
@@ -60,7 +60,7 @@ import Testing
 }
 
 @Suite(.bounded) struct RedactionFuzzTests {
-    @Test func secretNeverShowsWhereverItStandsAndNothingElseGrows() {
+    @Test func urlSecretsAreRedactedAtAnyPosition() {
         var fuzz = Fuzz()
         let pieces = [
             "https://", "a.com", "/", "?", "&", ";", "#", "=", "@", ":", "%74", "x", "page=2", "\u{301}", "//",
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Whatever a server sends is read, and an archive that is written again stays the same.
-    @Test func redactedContentIsRedactedOnce() {
+    @Test func redactionIsIdempotent() {
         var fuzz = Fuzz()
         let pieces = [
             "<", "</", ">", "/>", "a", "password", "code", "key", "token", "=", "\"", "'", "{", "}", "[", "]", ":", ",",
@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [
         "<code>a", "<token><a>", "<input name=token>", "data: ", "[\"", "<!--", "\\u00", "%7B%22", "a=<", "--b",
     ])
-    func contentIsReadInLinearTime(piece: String) {
+    func redactionTakesLinearTime(piece: String) {
         func time(_ count: Int) -> Duration {
             let content = Data(String(repeating: piece, count: count).utf8)
             return ProcessorTime.shortest {
@@ -110,7 +110,7 @@ import Testing
         #expect(time(800) < time(100) * 32)
     }
 
-    @Test func printableTextIsOneLineOfBoundedLength() {
+    @Test func printableTextIsSingleBoundedLine() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let text = fuzz.text(of: ["\u{1B}[2J", "\r\n", "\u{202E}", "\u{2028}", "\u{9B}", "é", "界", "a"])

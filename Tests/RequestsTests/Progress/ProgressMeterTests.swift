@@ -11,7 +11,7 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    @Test func progressIsReportedAtOnceAtIntervalsAndExactlyAtTheEnd() {
+    @Test func reportsProgressAtIntervalsAndExactEnd() {
         var meter = ProgressMeter(interval: .milliseconds(100))
 
         #expect(meter.begin(total: 1000, time: .zero) == progress(0, of: 1000))
@@ -23,7 +23,7 @@ import Testing
         #expect(meter.finish(1000) == nil)
     }
 
-    @Test func heldBackProgressIsReportedWhenDue() {
+    @Test func throttledProgressIsReportedWhenDue() {
         var meter = ProgressMeter(interval: .milliseconds(100))
         _ = meter.begin(total: nil, time: .seconds(1))
         #expect(meter.due == nil)
@@ -36,7 +36,7 @@ import Testing
         #expect(meter.due == nil && meter.flush(at: .seconds(9)) == nil)
     }
 
-    @Test func aResumptionBeginsWhereTheFileEnds() {
+    @Test func resumptionStartsAtFileLength() {
         var meter = ProgressMeter(interval: .zero)
 
         #expect(meter.begin(at: 400, total: 1000, time: .zero) == progress(400, of: 1000))
@@ -45,7 +45,7 @@ import Testing
         #expect(meter.update(600, at: .zero) == progress(600, of: 1000))
     }
 
-    @Test func itNeverGoesBackWhereATransferStartsOver() {
+    @Test func progressNeverDecreasesOnRestart() {
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 1000, time: .zero)
         _ = meter.update(600, at: .zero)
@@ -55,7 +55,7 @@ import Testing
         #expect(meter.update(700, at: .zero) == progress(700, of: 2000))
     }
 
-    @Test func theLastIsExactAlsoWhereTheFileShrank() {
+    @Test func finalProgressIsExactEvenIfFileShrinks() {
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 1000, time: .zero)
         _ = meter.update(600, at: .zero)
@@ -78,11 +78,11 @@ import Testing
             (0, nil, nil), (0, 0, 1), (1, 2, 0.5), (2, 2, 1), (3, 2, 1), (-1, 2, 0), (.max, .max, 1),
         ] as [(Int64, Int64?, Double?)]
     )
-    func theFractionIsBetweenNothingAndAll(completed: Int64, total: Int64?, fraction: Double?) {
+    func fractionIsBetweenZeroAndOne(completed: Int64, total: Int64?, fraction: Double?) {
         #expect(progress(completed, of: total).fraction == fraction)
     }
 
-    @Test func itSaysHowManyBytes() {
+    @Test func descriptionStatesByteCount() {
         #expect("\(progress(1, of: 2))" == "1 of 2 bytes" && "\(progress(1))" == "1 byte")
     }
 }

@@ -15,11 +15,11 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    @Test func nothingIsDone() {
+    @Test func emptyQueueIsIdleAndComplete() {
         #expect(QueueMeter().progress == QueueProgress(fraction: 1) && QueueMeter().progress.isIdle)
     }
 
-    @Test func eachRequestCountsTheSame() {
+    @Test func requestsContributeEqually() {
         var meter = QueueMeter()
         let isNew = [ids[0], ids[1], ids[0]].map { meter.add($0) }
         #expect(isNew == [true, true, false])
@@ -37,7 +37,7 @@ import Testing
         #expect(meter.progress.isIdle && "\(meter.progress)" == "2 of 2 requests")
     }
 
-    @Test func uploadIsHalfOfTheProgress() {
+    @Test func uploadIsHalfOfRequestProgress() {
         var meter = QueueMeter()
         _ = meter.add(ids[0])
 
@@ -48,7 +48,7 @@ import Testing
         #expect(meter.progress == QueueProgress(count: 1, received: 5, sent: 100, fraction: 0.75))
     }
 
-    @Test func firstRequestAfterAllHaveEndedStartsOver() {
+    @Test func requestAfterCompletionRestartsProgress() {
         var meter = QueueMeter()
         _ = meter.add(ids[0])
         meter.update(progress(10, of: 10), .download, of: ids[0])

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct ResultSubscriptionTests {
     private let operation = BlockOperation {}
 
-    @Test func nothingStartsWithoutDemandAndNothingTwice() {
+    @Test func startsOnceOnFirstDemand() {
         var subscription = ResultSubscription()
 
         let starts = [false, true, true].map { subscription.request(isPositive: $0) }
@@ -19,7 +19,7 @@ import Testing
         #expect(starts == [false, true, false])
     }
 
-    @Test func oneValueAndOneCompletionAreDelivered() {
+    @Test func deliversOneValueAndOneCompletion() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
         _ = subscription.store(operation)
@@ -29,7 +29,7 @@ import Testing
         #expect(calls == [true, true, false])
     }
 
-    @Test func cancelCancelsTheOperationAndNothingFollows() {
+    @Test func cancelCancelsOperationAndEndsSubscription() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
         _ = subscription.store(operation)
@@ -40,7 +40,7 @@ import Testing
         #expect(cancelled === operation && later == [false, false, false])
     }
 
-    @Test func aSubscriberThatCancelsAtTheValueReceivesNoCompletion() {
+    @Test func cancelOnValueSuppressesCompletion() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
         let isDue = subscription.isRunning
@@ -51,7 +51,7 @@ import Testing
         #expect(isDue && cancelled == nil && !completes)
     }
 
-    @Test func anOperationThatCameTooLateIsNotKept() {
+    @Test func operationStoredAfterEndIsNotRetained() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
         _ = subscription.end()
@@ -61,7 +61,7 @@ import Testing
         #expect(!isKept)
     }
 
-    @Test func aCancelBeforeAnyDemandStartsNothing() {
+    @Test func cancelBeforeDemandStartsNothing() {
         var subscription = ResultSubscription()
 
         let cancelled = subscription.end().operation

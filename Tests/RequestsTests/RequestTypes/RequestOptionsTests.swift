@@ -37,7 +37,7 @@ import Testing
     }
 
     /// This includes an option that is added later: it has to be among the modifiers.
-    @Test func everyOptionReachesARequestThatIsMadeOfAnother() throws {
+    @Test func optionsPropagateToDerivedRequests() throws {
         let all = properties(everything(Ping()).options)
 
         let list = URL(filePath: #filePath).deletingLastPathComponent()

@@ -15,13 +15,13 @@ import Testing
             NegatedConditionHolds(),
         ] as [any Error & CustomStringConvertible]
     )
-    func reasonIsRepeatedByTheErrorThatItCauses(error: any Error & CustomStringConvertible) {
+    func requestErrorRepeatsUnderlyingReason(error: any Error & CustomStringConvertible) {
         let outer = RequestError(.conditionFailed, phase: .building, underlying: error)
 
         #expect("\(outer)".hasSuffix(": \(error)") && error.localizedDescription == "\(error)")
     }
 
-    @Test func streamThatWasReadCannotBeSentAgain() {
+    @Test func consumedStreamIsNotReplayable() {
         #expect(RequestError(HTTPBody.Stream.AlreadyRead()).code == .bodyNotReplayable)
     }
 }

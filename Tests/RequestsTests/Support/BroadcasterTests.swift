@@ -19,7 +19,7 @@ import Testing
         return Call(value: notification.value, count: notification.observers.count)
     }
 
-    @Test func oneTellsAtATimeAndOnlyTheNewest() {
+    @Test func notifiesSeriallyWithLatestValue() {
         var broadcaster = Broadcaster<Int>()
         _ = broadcaster.add { _ in }
 
@@ -35,7 +35,7 @@ import Testing
         #expect(calls.0 == Call(value: 3, count: 1) && calls.1 == nil && broadcaster.latest == 3)
     }
 
-    @Test func onlyANewListenerGetsTheLastValue() {
+    @Test func onlyNewObserverGetsLatestValueAgain() {
         var broadcaster = Broadcaster<Int>()
         _ = broadcaster.add { _ in }
         let nothing = notify(&broadcaster)
@@ -51,7 +51,7 @@ import Testing
         #expect(second == Call(value: 1, count: 1) && third == Call(value: 2, count: 2))
     }
 
-    @Test func endComesOnceAfterTheLastValue() {
+    @Test func endFollowsLastValueOnce() {
         var broadcaster = Broadcaster<Int>()
         _ = broadcaster.add { _ in }
         broadcaster.publish(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(late == calls)
     }
 
-    @Test func removedListenerIsNotNotified() {
+    @Test func removedObserverIsNotNotified() {
         var broadcaster = Broadcaster<Int>()
         let id = broadcaster.add { _ in }
 

@@ -12,7 +12,7 @@ import Testing
         ("", 0), ("a", 0xE8B7_BE43), ("123456789", 0xCBF4_3926),
         ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
     ])
-    func checksumIsThatOfTheStandard(text: String, value: UInt32) {
+    func checksumMatchesReferenceValues(text: String, value: UInt32) {
         #expect(CRC32.checksum(of: Data(text.utf8.prefix(3)), Data(text.utf8.dropFirst(3))) == value)
     }
 }

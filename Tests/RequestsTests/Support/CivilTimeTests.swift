@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.bounded) struct CivilTimeTests {
     /// Every day in a full run, and every 23rd in a small one: both include the last.
-    @Test func dayOfFourCenturiesIsItself() {
+    @Test func datesRoundTripOverFourCenturies() {
         var day = CivilTime(year: 1900, month: 1, day: 1)
         let (start, step) = (day.secondsSinceEpoch, Scale.pick(23, whole: 1))
         for seconds in stride(from: start, to: start + 146_097 * 86_400, by: step * 86_400) {
@@ -23,7 +23,7 @@ import Testing
         #expect(day == CivilTime(year: 2299, month: 12, day: 31))
     }
 
-    @Test func itAgreesWithFoundationsCalendar() throws {
+    @Test func matchesFoundationCalendar() throws {
         var fuzz = Fuzz()
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))

@@ -27,7 +27,7 @@ import Testing
         (String(repeating: "a", count: 129), "b325dc1c6f5e7a2b7cf465b9feab7948"),
         (String(repeating: "a", count: 300), "4e5475d125a33c6190718e75adc1b704"),
     ])
-    func md5IsThatOfTheStandard(text: String, digest: String) {
+    func md5MatchesReferenceValues(text: String, digest: String) {
         #expect(MD5.digest(of: text.utf8).hexadecimal == digest)
     }
 
@@ -52,7 +52,7 @@ import Testing
         (String(repeating: "a", count: 129), "4f681e0bd53cda4b5a2041cc8a06f2eabde44fb16c951fbd5b87702f07aeab61"),
         (String(repeating: "a", count: 300), "a6a77010dd9696c23831e6549de51724df332c2075039b75fcfe6c2e6de42fbd"),
     ])
-    func sha512IsThatOfTheStandard(text: String, digest: String) {
+    func sha512MatchesReferenceValues(text: String, digest: String) {
         #expect(SHA512.digest(of: text.utf8).prefix(32).hexadecimal == digest)
     }
 
@@ -77,7 +77,7 @@ import Testing
         (String(repeating: "a", count: 129), "fb9035c9009ed4a60e37510339ebdb1c771339f30aa581d5dea3690a524c23f1"),
         (String(repeating: "a", count: 300), "19f6f40dff1362d4798293b101b08b0e7d6ca4748780c164701ecce2412e3d17"),
     ])
-    func sha512of256IsThatOfTheStandard(text: String, digest: String) {
+    func sha512Slash256MatchesReferenceValues(text: String, digest: String) {
         #expect(SHA512.digest256(of: text.utf8).hexadecimal == digest)
     }
 }

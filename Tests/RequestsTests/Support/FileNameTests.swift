@@ -31,7 +31,7 @@ import Testing
             ("conin$", "_conin$"), ("a<b>|?*\"c", "a_b_____c"), ("???", "___"),
         ] as [(String, String)]
     )
-    func aSuggestionBecomesASafeName(suggestion: String, name: String) {
+    func suggestedNameIsSanitized(suggestion: String, name: String) {
         // Compared as bytes: characters are equal in more than one form.
         #expect(Array(FileName.safe(suggestion, default: "x").utf8) == Array(name.utf8))
     }
@@ -45,17 +45,17 @@ import Testing
             (nil, "https://example.com/..", "x"), (nil, "https://example.com/%E2%80%AEa", "a"),
         ] as [(String?, String, String)]
     )
-    func theAddressIsNext(suggestion: String?, url: String, name: String) throws {
+    func urlProvidesFallbackName(suggestion: String?, url: String, name: String) throws {
         let url = try #require(URL(string: url))
 
         #expect(FileName.safe(suggestion, url: url, default: "x") == name)
     }
 
-    @Test(arguments: ["..", "", "/"]) func theDefaultIsMadeSafeToo(_ name: String) {
+    @Test(arguments: ["..", "", "/"]) func defaultNameIsSanitized(_ name: String) {
         #expect(FileName.safe(nil, default: name) == "download")
     }
 
-    @Test func aLongNameIsCutAndKeepsItsExtension() {
+    @Test func longNameIsTruncatedBeforeExtension() {
         let letters = FileName.safe(String(repeating: "é", count: 300) + ".jpeg")
         #expect(letters == String(repeating: "é", count: 125) + ".jpeg")
 
@@ -72,7 +72,7 @@ import Testing
         #expect(FileName.safe("NUL." + String(repeating: "b", count: 300)).utf8.count == 255)
     }
 
-    @Test func theHeadOfAResponseSuggestsAName() {
+    @Test func responseHeadSuggestsFileName() {
         let url = URL(string: "https://example.com/get/42")
         let named = HTTPResponseHead(
             status: .ok,

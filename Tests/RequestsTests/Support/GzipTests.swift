@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct GzipTests {
-    @Test func frameIsThatOfTheStandard() {
+    @Test func frameMatchesRFC1952() {
         // RFC 1952, 2.2 and 2.3; the checksum is the standard check value of these digits.
         let frame = Gzip.frame(Data([1, 2, 3]), of: Data("123456789".utf8))
 

@@ -19,7 +19,7 @@ import Testing
         #expect(values.cost == 40)
     }
 
-    @Test func aValueTakesThePlaceOfTheOneBefore() {
+    @Test func newValueReplacesPrevious() {
         var values = LeastRecentlyUsed<String, Int>(limit: 40)
         values.insert(1, for: "a", cost: 5)
 
@@ -29,7 +29,7 @@ import Testing
         #expect(values.cost == 7)
     }
 
-    @Test func aValueThatIsTooLargeIsNotKeptAndNeitherIsTheOneBefore() {
+    @Test func oversizedValueRemovesPrevious() {
         var values = LeastRecentlyUsed<String, Int>(limit: 40)
         values.insert(1, for: "a", cost: 5)
 
@@ -39,7 +39,7 @@ import Testing
         #expect(values.cost == 0)
     }
 
-    @Test(arguments: [0, -1]) func withoutALimitThereIsNothing(limit: Int) {
+    @Test(arguments: [0, -1]) func withoutPositiveLimitNothingIsStored(limit: Int) {
         var values = LeastRecentlyUsed<String, Int>(limit: limit)
 
         values.insert(1, for: "a", cost: 1)
@@ -47,7 +47,7 @@ import Testing
         #expect(!values.contains("a") && values.cost == 0)
     }
 
-    @Test func someOrAllCanBeTakenOut() {
+    @Test func removeAllRemovesMatchingOrAllElements() {
         var values = LeastRecentlyUsed<Int, Int>(limit: 400)
         for key in 0..<10 { values.insert(key, for: key, cost: 1) }
 
@@ -60,7 +60,7 @@ import Testing
 }
 
 @Suite(.bounded) struct LeastRecentlyUsedFuzzTests {
-    @Test func itDoesWhatAPlainListDoes() {
+    @Test func matchesPlainListModel() {
         var fuzz = Fuzz()
         var values = LeastRecentlyUsed<Int, Int>(limit: 100)
         var list: [(key: Int, value: Int, cost: Int)] = []

@@ -26,7 +26,7 @@ import Testing
         var last = 0
     }
 
-    @Test func latestValueIsPassedOnLastAndByOneThreadAtATime() async {
+    @Test func latestValueIsDeliveredLastAndSerially() async {
         let threads = 4
         for _ in 0..<Scale.races {
             let (state, calls) = (Locked(State()), Locked(Calls()))

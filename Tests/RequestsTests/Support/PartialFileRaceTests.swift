@@ -17,7 +17,7 @@ import Testing
         destination = folder.file("film.mov")
     }
 
-    @Test func resumeAgainstResume() throws {
+    @Test func resumeRacesResume() throws {
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("Hello".utf8))
         file.finish()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theEndOfTheWritingAgainstAWrite() throws {
+    @Test func finishRacesAppend() throws {
         let piece = Data(repeating: 7, count: 10_000)
         for round in 0..<Scale.races {
             let file = try PartialFile.create(beside: destination)
@@ -59,7 +59,7 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test func aDiscardAgainstTheMove() throws {
+    @Test func discardRacesMove() throws {
         for round in 0..<Scale.races {
             let file = try PartialFile.create(beside: destination)
             try file.append(Data("Hello".utf8))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aDiscardWhileBytesAreWrittenClosesNothingUnderThem() async throws {
+    @Test func discardRacesAppend() async throws {
         for _ in 0..<Scale.races {
             let file = try PartialFile.create(beside: destination)
             await withTaskGroup(of: Void.self) { group in

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsThereUnderItsNameWhenItIsWhole() throws {
+    @Test func fileAppearsUnderItsNameOnceComplete() throws {
         let file = try PartialFile.create(beside: destination)
 
         try file.append(Data("Hello, ".utf8))
@@ -49,7 +49,7 @@ import Testing
         #expect(text(of: destination) == "Hello, file")
     }
 
-    @Test func onlyItsOwnerReadsIt() throws {
+    @Test func fileIsPrivateToOwner() throws {
         let file = try PartialFile.create(beside: destination)
 
         let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
@@ -68,7 +68,7 @@ import Testing
         #expect(code { () throws(FileError) in try file.move(to: destination) } == .cannotWriteFile)
     }
 
-    @Test func nothingIsReplacedUnlessAsked() throws {
+    @Test func existingFileIsReplacedOnlyIfRequested() throws {
         try Data("old".utf8).write(to: destination)
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("new".utf8))
@@ -81,7 +81,7 @@ import Testing
         #expect(text(of: destination) == "new" && names == ["film.mov"])
     }
 
-    @Test(arguments: [true, false]) func aLinkAtTheDestinationIsNotFollowed(leadsSomewhere: Bool) throws {
+    @Test(arguments: [true, false]) func symbolicLinkAtDestinationIsNotFollowed(leadsSomewhere: Bool) throws {
         let target = folder.file("target")
         if leadsSomewhere { try Data("safe".utf8).write(to: target) }
         try FileManager.default.createSymbolicLink(at: destination, withDestinationURL: target)
@@ -95,7 +95,7 @@ import Testing
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: destination.path)) == nil)
     }
 
-    @Test func aNameCanBeTakenWithoutSecondNames() throws {
+    @Test func placeholderIsReplacedWithoutHardLinks() throws {
         let other = folder.file("other")
         try Data("new".utf8).write(to: other)
 
@@ -107,7 +107,7 @@ import Testing
         #expect(names == ["film.mov"])
     }
 
-    @Test func aFullDiskIsAnErrorAndWhatWasWrittenCounts() throws {
+    @Test func fullDiskFailsAndKeepsWrittenLength() throws {
         let room = Locked(6)
         let file = try PartialFile.create(beside: destination) { descriptor, bytes in
             let count = room.withLock { room in
@@ -126,7 +126,7 @@ import Testing
         #expect(error.map { RequestError($0).code } == .diskFull && error?.file.path == destination.path)
     }
 
-    @Test func interruptedWriterContinuesAndOneWithoutProgressFails() throws {
+    @Test func interruptedWritesContinueUnlessStuck() throws {
         let answers = Locked([-Int(EINTR), 2, -Int(EINTR), 1, 0])
         let file = try PartialFile.create(beside: destination) { _, _ in
             answers.withLock { $0.isEmpty ? 0 : $0.removeFirst() }
@@ -138,7 +138,7 @@ import Testing
         #expect(code { () throws(FileError) in try file.append(Data("d".utf8)) } == .cannotWriteFile)
     }
 
-    @Test func aFolderThatCannotBeWrittenIsAnError() throws {
+    @Test func unwritableFolderFails() throws {
         let inFile = folder.file("file/film.mov")
         try Data().write(to: folder.file("file"))
         let inNothing = folder.file("gone/film.mov")
@@ -153,7 +153,7 @@ import Testing
         )
     }
 
-    @Test func foldersAreMadeWhereThatIsWanted() throws {
+    @Test func intermediateFoldersAreCreated() throws {
         let deep = folder.file("a/b/film.mov")
 
         try PartialFile.createFolder(of: deep)
@@ -163,7 +163,7 @@ import Testing
         #expect(text(of: deep) == "")
     }
 
-    @Test func aFileThatIsGoneIsAnErrorAtTheEnd() throws {
+    @Test func missingPartialFileFailsMove() throws {
         let file = try PartialFile.create(beside: destination)
         try FileManager.default.removeItem(at: file.url)
 
@@ -171,7 +171,7 @@ import Testing
         #expect(names == [])
     }
 
-    @Test func fileContinuesAtItsEnd() throws {
+    @Test func resumedFileAppendsAtEnd() throws {
         let first = try PartialFile.create(beside: destination)
         try first.append(Data("Hello, ".utf8))
         first.finish()
@@ -185,7 +185,7 @@ import Testing
         #expect(PartialFile.resume(first.url) == nil)
     }
 
-    @Test func onlyOneOwnerAtATimeContinuesAFile() throws {
+    @Test func fileHasOneOwnerAtATime() throws {
         let first = try PartialFile.create(beside: destination)
         try first.append(Data("Hello, ".utf8))
 
@@ -208,7 +208,7 @@ import Testing
     }
 
     /// A process that is started at that moment has such a copy.
-    @Test func copyOfADescriptorKeepsNoLock() throws {
+    @Test func duplicatedDescriptorHoldsNoLock() throws {
         let file = try PartialFile.create(beside: destination)
         let copy = dup(try #require(try descriptors().first))
         defer { close(copy) }
@@ -220,7 +220,7 @@ import Testing
     }
     #endif
 
-    @Test func theEndOfTheWritingWaitsForTheWriteThatIsUnderWay() async throws {
+    @Test func finishWaitsForRunningWrite() async throws {
         let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let file = try PartialFile.create(beside: destination) { descriptor, bytes in
             begun.signal()
@@ -244,7 +244,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func aFileOfAnotherVolumeIsCopied() throws {
+    @Test func fileOnAnotherVolumeIsCopied() throws {
         let memory = URL(fileURLWithPath: "/dev/shm/\(UUID())", isDirectory: true)
         try FileManager.default.createDirectory(at: memory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: memory) }
@@ -262,7 +262,7 @@ import Testing
     }
     #endif
 
-    @Test func aFileCanBeCutAndStartedOver() throws {
+    @Test func fileCanBeTruncatedAndRestarted() throws {
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("Hello, file".utf8))
 
@@ -278,7 +278,7 @@ import Testing
         #expect(code { () throws(FileError) in try file.truncate(to: -1) } == .cannotWriteFile)
     }
 
-    @Test func onlyPartialFilesAreContinued() throws {
+    @Test func onlyPartialFilesAreResumed() throws {
         let name = PartialFile.name(for: "film.mov")
         let partial = folder.file(name)
         try Data("mine".utf8).write(to: destination)
@@ -295,7 +295,7 @@ import Testing
     }
 
     @Test(arguments: ["film.mov", "", ".", String(repeating: "é", count: 300), "a\nb"])
-    func hiddenNamesAreKnownAgainAndFit(_ destination: String) {
+    func hiddenNamesAreValidAndFit(_ destination: String) {
         let name = PartialFile.name(for: destination)
 
         #expect(PartialFile.isValidName(name) && name.hasPrefix(".") && name.utf8.count <= 200)
@@ -305,7 +305,7 @@ import Testing
         "", ".partial", "film.partial", ".film.partial", ".a/b.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial",
         "film.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial", ".bashrc",
     ])
-    func otherNamesAreForeign(_ name: String) {
+    func otherNamesAreInvalid(_ name: String) {
         #expect(!PartialFile.isValidName(name))
     }
 

@@ -29,12 +29,12 @@ import Testing
             "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"
         ),
     ])
-    func digestIsThatOfTheStandard(text: String, digest: String) {
+    func digestMatchesReferenceValues(text: String, digest: String) {
         #expect(SHA256.digest(of: text.utf8).hexadecimal == digest)
     }
 
     /// A million letters, as in the example of NIST, in a full run.
-    @Test func digestOfManyBlocks() {
+    @Test func digestOfManyBlocksMatchesReference() {
         let (count, expected) = Scale.pick(
             (10_000, "27dd1f61b867b6a0f6e9d8a41c43231de52107e53ae424de8f847b821db4b711"),
             whole: (1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")

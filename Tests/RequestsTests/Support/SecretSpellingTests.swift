@@ -27,7 +27,7 @@ import Testing
         ("token_type", false), ("access_token_expires_in", false), ("next_page_token", false),
         ("nextRefreshToken", true),
     ])
-    func spellingHidesNoSecret(_ name: String, isSensitive: Bool) {
+    func secretNamesMatchInAnySpelling(_ name: String, isSensitive: Bool) {
         #expect(SecretName.matches(name) == isSensitive)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.bounded) struct StringUTF8Tests {
     @Test(arguments: ["", "a\0b", "é", "e\u{301}", "\u{FEFF}a", "\u{FFFD}", "𝄞\r\n"])
-    func textIsWhatItsBytesSay(text: String) {
+    func validUTF8RoundTrips(text: String) {
         #expect(String(utf8: Array(text.utf8)).map { Array($0.utf8) } == Array(text.utf8))
     }
 
@@ -18,7 +18,7 @@ import Testing
             [0xEF, 0xBF, 0xBD, 0xFF],
         ] as [[UInt8]]
     )
-    func invalidUTF8IsNil(bytes: [UInt8]) {
+    func invalidUTF8ReturnsNil(bytes: [UInt8]) {
         #expect(String(utf8: bytes) == nil)
     }
 }

@@ -26,7 +26,7 @@ import Testing
 
     private let handle = Handle()
 
-    @Test func firstWishPausesAndTheEndOfTheLastResumes() {
+    @Test func pausesOnFirstReasonResumesOnLast() {
         let flow = FlowControl()
         flow.attach(handle)
 
@@ -39,7 +39,7 @@ import Testing
         #expect(handle.calls.elements == ["pause", "resume"])
     }
 
-    @Test func aWishMayBeOlderThanTheTransfer() {
+    @Test func pauseBeforeAttachIsApplied() {
         let flow = FlowControl()
         flow.set(.user, true)
         #expect(handle.calls.count == 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(handle.calls.elements == ["pause"])
     }
 
-    @Test func aTransferThatIsOverIsLeftAlone() {
+    @Test func completedTransferIsNotPaused() {
         let flow = FlowControl()
         let isFirst = flow.detach()
         flow.attach(handle)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Under load, the system may suspend a thread for some milliseconds at any point: gigabytes may arrive meanwhile.
-    @Test func pauseWaitsForNoThreadThatIsResuming() async throws {
+    @Test func pauseDoesNotWaitForRunningResume() async throws {
         let (flow, transfer) = (FlowControl(), Slow())
         flow.attach(transfer)
         flow.set(.user, true)
@@ -95,7 +95,7 @@ import Testing
 }
 
 @Suite(.bounded) struct FlowControlRaceTests {
-    @Test func concurrentWishesEndAsTheLastOne() async {
+    @Test func concurrentPausesSettleOnLastState() async {
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
             flow.attach(handle)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func wishesBesideTheAttachingLeaveItAsTheLastOneSays() async {
+    @Test func pauseRacesAttach() async {
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
             await withTaskGroup(of: Void.self) { group in

@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct ClientIdentityTests {
     private static let (certificate, key) = (CertificateSample.ec.pem, CertificateSample.ecKey)
 
-    @Test func nothingOfItIsEverPrinted() throws {
+    @Test func descriptionsHideSecrets() throws {
         let identity = try TrustPolicy.ClientIdentity(pem: Self.certificate + Self.key, password: "hunter2")
         let policy = TrustPolicy.system.presenting(identity)
         var dumped = ""
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func chainAndKeyAreTakenInAnyOrder() throws {
+    @Test func chainAndKeyMayBeInAnyOrder() throws {
         let identity = try TrustPolicy.ClientIdentity(
             pem: Self.key + "text\n" + Self.certificate + CertificateSample.rsa.pem
         )
@@ -37,12 +37,12 @@ import Testing
             key + certificate.replacing("MIIB", with: "AAAA"),
         ]
     )
-    func incompletePEMIsRefused(pem: String) {
+    func incompletePEMIsRejected(pem: String) {
         let error = #expect(throws: InvalidValue.self) { try TrustPolicy.ClientIdentity(pem: pem) }
         #expect(error?.excerpt == "")
     }
 
-    @Test func oldEncryptedKeyIsKeptWithItsFields() throws {
+    @Test func legacyEncryptedKeyKeepsItsHeaders() throws {
         let key = """
             -----BEGIN RSA PRIVATE KEY-----
             Proc-Type: 4,ENCRYPTED
@@ -56,7 +56,7 @@ import Testing
         #expect(identity.content == .pem(certificates: Self.certificate, key: key))
     }
 
-    @Test func containerIsRecognisedByItsBeginning() throws {
+    @Test func pkcs12IsRecognizedByItsPrefix() throws {
         for bytes in [[0x30, 0x03, 2, 1, 3], [0x30, 0x80, 2, 1, 3], [0x30, 0x82, 0, 9, 2, 1, 3]] as [[UInt8]] {
             #expect(try TrustPolicy.ClientIdentity(pkcs12: Data(bytes)).content == .pkcs12(Data(bytes)))
         }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func passwordWithANULIsRefused() {
+    @Test func passwordWithNULIsRejected() {
         #expect(throws: InvalidValue.self) {
             try TrustPolicy.ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b")
         }

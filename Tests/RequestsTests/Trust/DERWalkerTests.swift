@@ -16,7 +16,7 @@ import Testing
         return walker.rest.isEmpty ? contents : nil
     }
 
-    @Test func elementsAreWalkedOver() {
+    @Test func walksElements() {
         #expect(walk([]) == [])
         #expect(walk([0x05, 0x00]) == [[]])
         #expect(walk([0x02, 0x01, 0x07, 0x04, 0x02, 0x01, 0x02]) == [[7], [1, 2]])
@@ -32,18 +32,18 @@ import Testing
             [0x02, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x1F, 0x81, 0x01, 0x00],
         ] as [[UInt8]]
     )
-    func invalidDERIsRefused(bytes: [UInt8]) {
+    func invalidDERIsRejected(bytes: [UInt8]) {
         #expect(walk(bytes) == nil)
     }
 
-    @Test func anotherTagStaysTheNext() {
+    @Test func unexpectedTagIsNotConsumed() {
         var walker = DERWalker([0x02, 0x01, 0x07])
         #expect(walker.next(DERWalker.sequence) == nil)
         #expect(walker.next(DERWalker.integer)?.rest == [7])
     }
 
     @Test(arguments: CertificateSample.all)
-    func everyTruncationOfACertificateIsRefused(sample: CertificateSample) throws {
+    func truncatedCertificateIsRejected(sample: CertificateSample) throws {
         let der = try TrustPolicy.Certificate(pem: sample.pem).der
         for count in 0..<der.count {
             #expect(throws: InvalidValue.self) { try TrustPolicy.Certificate(der: der.prefix(count)) }
@@ -53,7 +53,7 @@ import Testing
 
     /// Certificates with some bytes changed, removed or doubled are still valid, or refused. The test passes if the
     /// process survives.
-    @Test func damagedCertificatesDoNoHarm() throws {
+    @Test func corruptCertificatesDoNotCrash() throws {
         var random = SeededRandom(0x5EED)
         let originals = try CertificateSample.all.map { [UInt8](try TrustPolicy.Certificate(pem: $0.pem).der) }
         var accepted = 0
@@ -79,7 +79,7 @@ import Testing
         #expect(accepted > 0)
     }
 
-    @Test func noiseDoesNoHarm() {
+    @Test func randomBytesDoNotCrash() {
         var random = SeededRandom(0xDE5)
         for _ in 0..<Scale.pick(1000, whole: 20_000) {
             let count = Int.random(in: 0...48, using: &random)

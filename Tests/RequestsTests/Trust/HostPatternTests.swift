@@ -20,7 +20,7 @@ import Testing
         ("127.0.0.1", "0x7f000001"), ("127.0.0.1", "2130706433"), ("::1", "::1"), ("[::1]", "0:0:0:0:0:0:0:1"),
         ("0:0::1", "[::1]"), ("FE80::1", "fe80::1"),
     ])
-    func hostIsMatched(pattern: String, host: String) throws {
+    func patternMatchesHost(pattern: String, host: String) throws {
         #expect(try matches(pattern, host))
     }
 
@@ -31,7 +31,7 @@ import Testing
         ("127.0.0.1", "127.0.0.2"), ("::1", "::2"), ("localhost", "127.0.0.1"), ("example.com", ""),
         ("*.0.0.example", "127.0.0.1"),
     ])
-    func otherHostIsNot(pattern: String, host: String) throws {
+    func patternDoesNotMatchOtherHost(pattern: String, host: String) throws {
         #expect(try !matches(pattern, host))
     }
 
@@ -41,12 +41,12 @@ import Testing
         "*.127.0.0.1", "a\nb", "example.com\0", String(repeating: "a", count: 64) + ".example",
         String(repeating: "a.", count: 127) + "example",
     ])
-    func invalidHostNameIsRefused(text: String) {
+    func invalidHostNameIsRejected(text: String) {
         let error = #expect(throws: InvalidValue.self) { try HostPattern(text) }
         #expect(error?.kind == .host)
     }
 
-    @Test func hostGoesBeforeWildcardAndWildcardBeforeAll() throws {
+    @Test func hostPrecedesWildcardAndWildcardPrecedesAny() throws {
         let patterns = [try HostPattern("a.example.com"), try HostPattern("*.example.com"), .any]
 
         #expect(HostPattern.all(matching: "a.example.com") == patterns)

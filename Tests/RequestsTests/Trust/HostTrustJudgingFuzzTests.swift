@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct HostTrustJudgingFuzzTests {
-    @Test func certificateWithBytesChangedPassesOnlyWithThePinnedKey() throws {
+    @Test func mutatedCertificatePassesOnlyWithPinnedKey() throws {
         var fuzz = Fuzz()
         let original = try [UInt8](TrustPolicy.Certificate(pem: CertificateSample.ed25519.pem).der)
         let pin = try TrustPolicy.PublicKeyPin(CertificateSample.ed25519.pin)

@@ -29,20 +29,20 @@ extension HostTrust {
         try .system.pinning([TrustPolicy.PublicKeyPin(sample.pin)], forHosts: [host])
     }
 
-    @Test func rightKeyIsLeftToTheSystemWhichChecksTheRestAgain() throws {
+    @Test func matchingPinDefersToSystem() throws {
         let rules = try rules(pinned(.rsa))
 
         #expect(try rules.decision(on: der(.rsa), problem: { nil }) == .deferToSystem)
         #expect(rules.usesSystemTrust)
     }
 
-    @Test func wrongKeyIsRefused() throws {
+    @Test func wrongKeyIsRejected() throws {
         let rules = try rules(pinned(.rsa))
 
         #expect(try rules.decision(on: der(.ec), problem: { nil }) == .refuse(.wrongPin))
     }
 
-    @Test func anyOfThePinsWillDo() throws {
+    @Test func anyPinSuffices() throws {
         let pins = try [CertificateSample.rsa, .ec].map { try TrustPolicy.PublicKeyPin($0.pin) }
         let rules = try rules(.system.pinning(pins, forHosts: ["*.example.com"]))
 
@@ -50,7 +50,7 @@ extension HostTrust {
         #expect(try rules.decision(on: der(.ed25519), problem: { nil }) == .refuse(.wrongPin))
     }
 
-    @Test func pinOfAnAuthorityIsMetByTheVerifiedChain() throws {
+    @Test func authorityPinMatchesVerifiedChain() throws {
         let chain = try [CertificateSample.ec, .ed25519, .rsa].map(der)
         let rules = try rules(pinned(.rsa))
 
@@ -59,14 +59,14 @@ extension HostTrust {
         #expect(rules.refusal(of: host, chain: []) == .badCertificate)
     }
 
-    @Test func withoutVerificationOnlyTheHostsOwnKeyCounts() throws {
+    @Test func withoutVerificationOnlyHostKeyMatchesPin() throws {
         let policy = try pinned(.rsa).insecurelyAcceptingAnyCertificate(forHosts: [host])
         let chain = try [CertificateSample.ec, .rsa].map(der)
 
         #expect(try rules(policy).decision(on: host, chain: { chain }, problem: { nil }) == .refuse(.wrongPin))
     }
 
-    @Test func chainIsLookedAtAfterItWasVerified() throws {
+    @Test func chainIsReadAfterVerification() throws {
         let steps = Recorder<String>()
 
         _ = try rules(pinned(.rsa)).decision(
@@ -84,7 +84,7 @@ extension HostTrust {
         #expect(steps.elements == ["verified", "chain"])
     }
 
-    @Test func evaluatorHasTheLastWordAndSeesTheChain() throws {
+    @Test func evaluatorDecidesLastAndSeesChain() throws {
         let asked = Recorder<String>()
         let evaluator = TrustPolicy.Evaluator { host, chain in
             asked.record("\(host) \(chain.count)")
@@ -99,7 +99,7 @@ extension HostTrust {
         #expect(asked.elements == ["api.example.com 2", "api.example.com 1"])
     }
 
-    @Test func authoritiesOfAHostTakeThePlaceOfThoseOfAll() throws {
+    @Test func hostAuthoritiesReplaceGlobalOnes() throws {
         let (mine, other) = (
             try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem),
             try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)
@@ -111,7 +111,7 @@ extension HostTrust {
         #expect(throws: InvalidValue.self) { try TrustPolicy.system.trustingOnly([mine], forHosts: []) }
     }
 
-    @Test func stapledStatusIsAskedOfTheNamedHostsOnly() throws {
+    @Test func stapledStatusIsRequiredOnlyOfNamedHosts() throws {
         let policy = try TrustPolicy.system.requiringStapledStatus(forHosts: [host])
 
         #expect(try rules(policy).requiresStaple && policy.trust(for: "example.org")?.requiresStaple == false)
@@ -124,7 +124,7 @@ extension HostTrust {
         #expect(try rules(policy).decision(on: der(.ec), problem: { nil }) == .deferToSystem)
     }
 
-    @Test func problemOfTheSystemComesBeforePins() throws {
+    @Test func systemFailurePrecedesPins() throws {
         let rules = try rules(pinned(.rsa))
 
         #expect(try rules.decision(on: der(.rsa), problem: { .expired }) == .refuse(.expired))
@@ -132,11 +132,11 @@ extension HostTrust {
     }
 
     @Test(arguments: [nil, Data(), Data([0x30, 0x03, 0x02, 0x01, 0x01]), Data("certificate".utf8)])
-    func keyThatCanNotBeReadIsRefused(certificate: Data?) throws {
+    func unreadableKeyIsRejected(certificate: Data?) throws {
         #expect(try rules(pinned(.rsa)).decision(on: certificate, problem: { nil }) == .refuse(.badCertificate))
     }
 
-    @Test func otherAuthoritiesAreAcceptedInTheSystemsPlace() throws {
+    @Test func customAuthoritiesReplaceSystemVerification() throws {
         let authority = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
 
         for policy in [TrustPolicy.system.adding([authority]), .only([authority])] {
@@ -147,11 +147,11 @@ extension HostTrust {
         }
     }
 
-    @Test func emptyListOfAuthoritiesTrustsNoServer() throws {
+    @Test func emptyAuthorityListTrustsNoServer() throws {
         #expect(try rules(.only([])).decision(on: der(.rsa), problem: { nil }) == .refuse(.noAuthorities))
     }
 
-    @Test func anyCertificateOfADevelopersHostIsAcceptedUnasked() throws {
+    @Test func insecureHostSkipsSystemVerification() throws {
         let rules = try rules(.system.insecurelyAcceptingAnyCertificate(forHosts: [host]))
         let decision = rules.decision(on: nil) {
             Issue.record("the system was asked")
@@ -161,7 +161,7 @@ extension HostTrust {
         #expect(decision == .accept)
     }
 
-    @Test func pinsHoldEvenThere() throws {
+    @Test func insecureHostStillRequiresPins() throws {
         let rules = try rules(pinned(.rsa).insecurelyAcceptingAnyCertificate(forHosts: [host]))
 
         #expect(try rules.decision(on: der(.rsa), problem: { .selfSigned }) == .accept)

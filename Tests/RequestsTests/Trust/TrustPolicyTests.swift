@@ -19,7 +19,7 @@ import Testing
         identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
     }
 
-    @Test func systemIsTheDefaultAndHasNoRules() throws {
+    @Test func systemPolicyIsDefaultAndHasNoRules() throws {
         #expect(RequestEnvironment().trust == .system)
         #expect(RequestOptions().trust == nil)
         #expect(TrustPolicy.system.trust(for: "example.com") == nil)
@@ -28,7 +28,7 @@ import Testing
         #expect(TrustPolicy.only([]) != .system)
     }
 
-    @Test func policiesAreEqualByTheirRules() throws {
+    @Test func equalityComparesRules() throws {
         let one = try TrustPolicy.system.adding([certificate]).pinning([pin], forHosts: ["a.example", "b.example"])
         let other = try TrustPolicy.system.pinning([pin], forHosts: ["B.example"]).adding([certificate, certificate])
             .pinning([pin], forHosts: ["a.example"])
@@ -39,7 +39,7 @@ import Testing
         #expect(one != (try TrustPolicy.only([certificate]).pinning([pin], forHosts: ["a.example", "b.example"])))
     }
 
-    @Test func authoritiesAreAddedToTheSystemsOrAreTheOnlyOnes() throws {
+    @Test func authoritiesExtendOrReplaceSystem() throws {
         let extra = try #require(TrustPolicy.system.adding([certificate]).trust(for: "example.com"))
         let only = try #require(TrustPolicy.only([]).adding([certificate]).trust(for: "example.com"))
 
@@ -50,7 +50,7 @@ import Testing
         #expect(extra.pins == nil && extra.identity == nil)
     }
 
-    @Test func pinsOfOneHostAddUpAndDoNotMixWithThoseOfItsDomain() throws {
+    @Test func pinsAccumulatePerPattern() throws {
         let other = TrustPolicy.PublicKeyPin(try TrustPolicy.Certificate(pem: CertificateSample.ec.pem))
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["*.example.com"])
             .pinning([other], forHosts: ["a.example.com"])
@@ -62,7 +62,7 @@ import Testing
         #expect(both.trust(for: "a.example.com")?.pins == [pin, other])
     }
 
-    @Test func ruleThatWouldSayNothingIsRefused() {
+    @Test func ruleWithoutEffectIsRejected() {
         let system = TrustPolicy.system
         #expect(throws: InvalidValue.self) { try system.pinning([], forHosts: ["example.com"]) }
         #expect(throws: InvalidValue.self) { try system.pinning([pin], forHosts: []) }
@@ -74,7 +74,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try system.presenting(identity, toHosts: []) }
     }
 
-    @Test func onlyNamedHostsAreAcceptedInsecurely() throws {
+    @Test func onlyNamedHostsAreInsecure() throws {
         let policy = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost", "*.test"])
 
         #expect(policy.trust(for: "localhost")?.acceptsAnyCertificate == true)
@@ -82,7 +82,7 @@ import Testing
         #expect(policy.trust(for: "example.com")?.acceptsAnyCertificate == false)
     }
 
-    @Test func identityOfAHostGoesBeforeThatOfAll() throws {
+    @Test func hostIdentityOverridesGlobalOne() throws {
         let own = try TrustPolicy.ClientIdentity(
             pem: CertificateSample.ec.pem + CertificateSample.ecKey,
             password: "other"
@@ -97,7 +97,7 @@ import Testing
     @Test(
         arguments: [URLSession.shared, URLSessionTransport(configuration: .ephemeral)] as [any HTTPTransport]
     )
-    func sessionRefusesEveryOtherPolicyBeforeItConnects(transport: any HTTPTransport) async throws {
+    func sessionRejectsCustomPoliciesBeforeConnecting(transport: any HTTPTransport) async throws {
         let server = try MockServer()
         for policy in [.system.requiring(.tls13), .only([]), .system.presenting(identity)] as [TrustPolicy] {
             let error = RequestError.Box()

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct CoalescedPriorityTests {
-    @Test func aSharedTransferIsAsUrgentAsTheMostUrgentThatWaitsForIt() async throws {
+    @Test func sharedTransferTakesHighestPriority() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let clock = ManualClock()
         let limiter = RateLimiter(1, per: .seconds(1), burst: 1, clock: clock)

@@ -22,7 +22,7 @@ import Testing
         return try #require(RequestFingerprint(request, configuration))
     }
 
-    @Test func aTransferUnderWayThatIsReplacedIsDroppedWithItsLastMember() throws {
+    @Test func replacedTransferIsDroppedWithLastMember() throws {
         var group = CoalescingGroup<Transfer>()
         let (narrow, wide) = (Transfer(), Transfer())
         group.register(id(0), limits)
@@ -35,7 +35,7 @@ import Testing
         #expect(group.leave(narrow, id(0)).map { $0.transfer === narrow } == [true])
     }
 
-    @Test func seatJoinsATransferThatEndedAfterItWasTakenOnce() throws {
+    @Test func participantJoinsEndedTransferOnce() throws {
         var group = CoalescingGroup<Transfer>()
         let transfer = Transfer()
         for seat in 0..<2 { group.register(id(seat), limits) }
@@ -48,7 +48,7 @@ import Testing
         #expect(group.join(try identity(), id(2)) == nil)
     }
 
-    @Test func aRenewedSeatJoinsNothingThatBeganBefore() throws {
+    @Test func renewedParticipantSkipsEarlierTransfers() throws {
         var group = CoalescingGroup<Transfer>()
         for seat in 0..<2 { group.register(id(seat), limits) }
         _ = group.join(try identity(), id(0), or: Transfer(), limits)
@@ -58,7 +58,7 @@ import Testing
         #expect(group.join(try identity(), id(1)) == nil)
     }
 
-    @Test func aTransferIsDroppedWithTheSeatThatWaitsForIt() throws {
+    @Test func transferIsDroppedWithLastParticipant() throws {
         var group = CoalescingGroup<Transfer>()
         let transfer = Transfer()
         for seat in 0..<2 { group.register(id(seat), limits) }
@@ -70,7 +70,7 @@ import Testing
         #expect(group.leave(transfer, id(1)).isEmpty && group.isEmpty)
     }
 
-    @Test func answersThatNoSeatHasTakenAreBounded() throws {
+    @Test func endedTransfersAreBounded() throws {
         var group = CoalescingGroup<Transfer>()
         let kept = Locked(0)
         group.register(id(0), limits)

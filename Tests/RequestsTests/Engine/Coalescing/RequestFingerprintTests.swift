@@ -77,12 +77,12 @@ import Testing
     }
 
     @Test(arguments: partsOfRequests + partsOfOptions)
-    func requestsThatDifferShareNoTransfer(part: Part) throws {
+    func differingRequestsHaveDifferentFingerprints(part: Part) throws {
         #expect(try fingerprint(part) != fingerprint())
         #expect(try fingerprint() == fingerprint())
     }
 
-    @Test func copiesOfARequestThatConfiguresItsTaskShareATransfer() throws {
+    @Test func copiesWithTaskConfigurationShareTransfer() throws {
         let request = HTTPRequest(url: home).configuringTask { $0.priority = 1 }
         let fingerprints = try (0..<2).map { _ in
             let configuration = RunConfiguration(request.resolvedOptions, [], in: RequestEnvironment())
@@ -96,13 +96,13 @@ import Testing
 
     private func names(of value: Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
 
-    @Test func everyPropertyOfARequestIsAPartOrIgnoredForAReason() {
+    @Test func requestPropertiesAreCoveredOrIgnored() {
         let fields = HTTPRequest(url: home).fields
         let names = names(of: fields).subtracting(["notes"]).union(names(of: fields.notes))
         #expect(names == Set(Self.partsOfRequests.map(\.name)).union(Self.ignoredOfRequests.keys))
     }
 
-    @Test func everySettingOfARunIsAPartOrIgnoredForAReason() {
+    @Test func runSettingsAreCoveredOrIgnored() {
         let names = names(of: RunConfiguration(RequestOptions(), [], in: RequestEnvironment()))
         #expect(names == Set(["timeout", "redirect", "trust"]).union(Self.ignoredOfConfigurations.keys))
     }

@@ -43,19 +43,19 @@ import Testing
         ("text/html;q=0.0", "text/html", false),
         (#"application/ld+json;profile="a, b""#, "text/html", false),
         (#"application/ld+json;profile="a, b""#, "application/ld+json", true),
-    ]) func theContentHasAnAcceptableType(accept: String?, type: String?, isAccepted: Bool) {
+    ]) func contentTypeMustBeAcceptable(accept: String?, type: String?, isAccepted: Bool) {
         let verdict = ContentTypeValidator().validate(response(type: type), context: context(accept: accept))
 
         #expect((code(verdict) == .unacceptableContentType) == !isAccepted)
     }
 
-    @Test func anEmptyListAcceptsNothing() {
+    @Test func emptyTypeListAcceptsNothing() {
         let verdict = ContentTypeValidator([]).validate(response(), context: context())
 
         #expect(code(verdict) == .unacceptableContentType)
     }
 
-    @Test func responseWithoutContentOrWithAnErrorNeedsNoType() {
+    @Test func emptyAndErrorResponsesNeedNoContentType() {
         let context = context(accept: "application/json")
 
         for response in [response(.noContent, "", type: nil), response(.notFound, "<html>", type: "text/html")] {
@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: [
         (200, HTTPMethod.get, false), (204, .get, true), (205, .get, true), (304, .get, true), (200, .head, true),
         (202, .post, true), (201, .post, false), (500, .get, true),
-    ]) func contentIsThereWhereItBelongs(status: Int, method: HTTPMethod, isAccepted: Bool) throws {
+    ]) func contentIsRequiredUnlessStatusAllowsNone(status: Int, method: HTTPMethod, isAccepted: Bool) throws {
         let validator = ClosureValidator.content(allowingNoneWith: [.accepted])
         let verdict = try validator.validate(response(HTTPStatus(status), ""), context: context(method))
 
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func statusesAreTheRequestsOwn() {
+    @Test func requestDefinesValidStatuses() {
         let conditional = ValidationContext(request: HTTPRequest(url: server, headers: [.ifNoneMatch: "\"a\""]))
 
         func refuses(_ status: HTTPStatus, _ context: ValidationContext) -> Bool {

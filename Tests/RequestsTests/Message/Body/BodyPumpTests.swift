@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 65_536), (16 * 1024, 4), (64 * 1024, 1), (1 << 20, 1)])
-    func sequenceIsAskedForWhatIsNeeded(size: Int, most: Int) async throws {
+    func readsSequenceOnDemand(size: Int, most: Int) async throws {
         let asked = Locked(0)
         let pump = BodyPump(HTTPBody.Stream { Source(size: size, asked: asked) }) {}
         _ = pump.open()
@@ -41,7 +41,7 @@ import Testing
         #expect(asked.withLock { $0 } == next)
     }
 
-    @Test func closedPumpReleasesItsSequence() async throws {
+    @Test func closingPumpReleasesSequence() async throws {
         let released = Gate()
         let stream = HTTPBody.Stream(AsyncStream<Data> { $0.onTermination = { _ in released.open() } })
         let pump = BodyPump(stream) {}

@@ -54,7 +54,7 @@ import Testing
             (HTTPField("X", MediaType.json), "X: application/json"),
         ] as [(HTTPField, String)]
     )
-    func fieldsAreMadeOfWhatTheyMean(field: HTTPField, line: String) throws {
+    func factoriesProduceExpectedLines(field: HTTPField, line: String) throws {
         var request = HTTPRequest(url: home, headers: [field])
         if field.name == .contentLength { request.body = .data(Data("12345".utf8)) }
 
@@ -77,7 +77,7 @@ import Testing
             (HTTPField(.setCookie, SetCookie("a", "1")), "Set-Cookie: a=1"),
         ] as [(HTTPField, String)]
     )
-    func fieldsWithSecretsSayThemOnlyOnTheWire(field: HTTPField, line: String) {
+    func secretFieldsAreRedactedInDescriptions(field: HTTPField, line: String) {
         #expect("\(field.name): \(field.value)" == line)
         #expect(field.description == "\(field.name): <redacted>")
     }
@@ -111,7 +111,7 @@ import Testing
         { .ifRange(HTTPField.EntityTag($0)) },
     ]
 
-    @Test(arguments: factories.indices) func nothingIsInjectedThroughAFactory(_ index: Int) {
+    @Test(arguments: factories.indices) func factoriesRejectInjectedLines(_ index: Int) {
         for injection in Self.injections {
             for headers in [
                 HTTPHeaders([Self.factories[index](injection)]),
@@ -135,13 +135,13 @@ import Testing
             .cookie(Cookie("a", "b; c=d")),
         ] as [HTTPField]
     )
-    func invalidFieldIsRefused(_ field: HTTPField) {
+    func invalidFieldFailsRequest(_ field: HTTPField) {
         var request = HTTPRequest(url: home, headers: [field])
 
         #expect(throws: InvalidValue.self) { try request.validate() }
     }
 
-    @Test func anotherValueTakesTheErrorAway() throws {
+    @Test func settingValidValueClearsError() throws {
         var field = HTTPField.contentType("nonsense")
         #expect(field.value.isEmpty && field.flaw != nil && HTTPField.range((-1)...).flaw != nil)
 
@@ -152,13 +152,13 @@ import Testing
         #expect(field == .contentType(.plainText))
     }
 
-    @Test func ownFieldsAreOneLine() {
+    @Test func customFieldCanBeDefined() {
         let field: HTTPField = .attempt(2)
 
         #expect(field.description == "X-Attempt: 2")
     }
 
-    @Test func keysOfIdempotencyAreNew() {
+    @Test func idempotencyKeysAreUnique() {
         #expect(HTTPField.idempotencyKey() != .idempotencyKey())
     }
 }

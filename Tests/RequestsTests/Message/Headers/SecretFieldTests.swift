@@ -18,7 +18,7 @@ import Testing
             ("X-Monkeys", false), ("", false),
         ]
     )
-    func descriptionLeavesOutSecretsKnownByName(_ name: String, isSensitive: Bool) {
+    func sensitiveNamesAreRedacted(_ name: String, isSensitive: Bool) {
         let field = HTTPField(HTTPField.Name(name), "hush")
         let line = "\(name): " + (isSensitive ? "<redacted>" : "hush")
 
@@ -54,7 +54,7 @@ import Testing
             ("Accept", "text/html, */*;q=0.8", "text/html, */*;q=0.8"),
         ]
     )
-    func noAddressInAFieldShowsASecret(_ name: String, _ value: String, _ shown: String) {
+    func urlsInFieldsAreRedacted(_ name: String, _ value: String, _ shown: String) {
         let field = HTTPField(HTTPField.Name(name), value)
 
         #expect(Redaction.value(of: field) == shown && field.description == "\(name): \(shown)")
@@ -71,7 +71,7 @@ import Testing
             ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
         ]
     )
-    func noPasswordThatLooksLikeAPortIsShown(_ address: String, _ shown: String) throws {
+    func passwordsResemblingPortsAreRedacted(_ address: String, _ shown: String) throws {
         let request = HTTPRequest("\(raw: address)")
         let error = RequestError(.timedOut, phase: .sending, request: request)
 
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Words that can be split in many ways, and text whose pairs are as long as the rest.
-    @Test func hostileNamesAndTextsTakeLittleTime() {
+    @Test func redactionOfHostileInputIsFast() {
         let names = ["jsjs", "aspx", "apikey", "asp"].map { String(repeating: $0, count: 30).prefix(38) + "qq" }
         for name in names { #expect(!HTTPField.Name(String(name)).isSensitive) }
 
@@ -96,7 +96,7 @@ import Testing
         "A": "", "B": "", "C": "", "D": "", "E": "", "F": "", "G": "", "H": "", "X-Mine": "new",
     ]
 
-    @Test func aSecretStaysOneWithAnotherValue() {
+    @Test func secretFieldStaysSecretWithNewValue() {
         let headers = HTTPHeaders([HTTPField("X-Other", "1"), HTTPField(marked, "hush")])
         let changes: [(inout HTTPHeaders) -> Void] = [
             { $0["X-Mine"] = "new" }, { $0.set("new", for: "x-mine") }, { $0.set(HTTPField("x-Mine", "new")) },
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aSecretStaysOneWhereAnotherFieldOfTheNameStandsFirst() {
+    @Test func secretSecondFieldStaysSecretWhenReplaced() {
         var headers = HTTPHeaders([HTTPField("X-Mine", "first"), HTTPField(marked, "hush")])
 
         #expect(headers.secrets.map(\.value) == ["first", "hush"])

@@ -37,7 +37,7 @@ import Testing
         name.unicodeScalars.map { ["\"": "%22", "\r": "%0D", "\n": "%0A"][$0] ?? String($0) }.joined()
     }
 
-    @Test func partsNeverLeaveTheirFrame() throws {
+    @Test func contentCannotBreakOutOfPart() throws {
         var fuzz = Fuzz()
         var sent = 0
         for number in 0..<Scale.fuzz(weight: 4) {
@@ -71,7 +71,7 @@ import Testing
         #expect(sent > Scale.fuzz(weight: 4) / 10)
     }
 
-    @Test func anyHeaderAndBoundaryIsAnErrorOrOneLine() throws {
+    @Test func headerAndBoundaryCannotInjectLines() throws {
         var fuzz = Fuzz()
         for number in 0..<Scale.fuzz(weight: 4) {
             let boundary = fuzz.text(of: Self.pieces, upTo: 3)

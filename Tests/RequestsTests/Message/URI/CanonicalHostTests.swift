@@ -18,7 +18,7 @@ import Testing
     ]
 
     @Test(arguments: spellings)
-    func spellingsAreOneOrigin(host: String, spelling: String) throws {
+    func equivalentHostsShareOrigin(host: String, spelling: String) throws {
         let one = try #require(URL(string: "https://\(host.contains(":") ? "[\(host)]" : host)/"))
         let other = try #require(URL(string: "https://\(spelling):443/"))
 
@@ -27,14 +27,14 @@ import Testing
     }
 
     @Test(arguments: spellings)
-    func spellingsHaveTheSameCookies(host: String, spelling: String) throws {
+    func equivalentHostsShareCookies(host: String, spelling: String) throws {
         let url = try #require(URL(string: "https://\(spelling)/"))
 
         #expect(CookieAddress(url)?.host == host)
     }
 
     @Test(arguments: spellings)
-    func spellingsHaveTheSamePins(host: String, spelling: String) throws {
+    func equivalentHostsSharePins(host: String, spelling: String) throws {
         #expect(HostPattern.all(matching: host).first == (try HostPattern(spelling)))
         #expect(HostPattern.all(matching: spelling).first == (try HostPattern(host)))
     }
@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: [
         "example", "1.example", "1a", "127.0.0.1.example", "127.0.0.256", "a:b", "", "1 2", "127.0.0.1\n", "::g",
     ])
-    func otherTextsStayAsTheyAre(text: String) {
+    func otherHostsAreUnchanged(text: String) {
         #expect(text.canonicalHost == text && text.canonicalIPAddress == nil)
     }
 }

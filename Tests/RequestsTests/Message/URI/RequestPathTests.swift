@@ -25,7 +25,7 @@ import Testing
         ("a b", "a%20b"), ("é😀", "%C3%A9%F0%9F%98%80"), ("\r\nX: y\0", "%0D%0AX%3A%20y%00"), ("&a=b+c", "%26a%3Db%2Bc"),
         ("...", "..."), ("%2e%2e", "%252e%252e"),
     ])
-    func valueIsOnePieceWhateverItHolds(_ value: String, _ piece: String) throws {
+    func valueFormsSinglePathSegment(_ value: String, _ piece: String) throws {
         let server = "https://api.example.com/v1"
 
         #expect(try url("users/\(value)/posts") == "\(server)/users/\(piece)/posts")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [".", "..", "../x", "..\\..", "a/../../b"])
-    func valueThatMeansAnotherPlaceIsRefused(_ value: String) throws {
+    func pathTraversalValueIsRejected(_ value: String) throws {
         let paths: [HTTPRequest.Path] = [
             "users/\(value)/posts", "\(value)", "https://a.example/x/\(value)", "u/\(value)?q=1",
         ]
@@ -48,7 +48,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try url(HTTPRequest { $0.path = "users/\(value)" }) }
     }
 
-    @Test func valuesThatLeaveASegmentEmptyAreRefused() throws {
+    @Test func emptySegmentValueIsRejected() throws {
         let (id, seven) = ("", "7")
         let paths: [HTTPRequest.Path] = [
             "users/\(id)", "users/\(id)/posts", "\(id)", "\(id)/posts", "/\(id)", "users/\(id)?q=1", "users/\(id)#f",
@@ -69,7 +69,7 @@ import Testing
         #expect(try url("users?q=\(id)&x=\(id)") == "\(server)/users?q=&x=")
     }
 
-    @Test func piecesOfOneSegmentDontMeanAnotherPlaceTogether() throws {
+    @Test func combinedValuesCannotFormPathTraversal() throws {
         let (dot, none) = (".", "")
 
         #expect(throws: InvalidValue.self) { try url("a/\(dot)\(dot)/b") }
@@ -79,13 +79,13 @@ import Testing
         #expect(try url("q?d=\(dot)\(dot)") == "https://api.example.com/v1/q?d=..")
     }
 
-    @Test func percentOfTheLiteralMakesNoEscapeWithAValue() throws {
+    @Test func literalPercentIsEscapedBeforeValue() throws {
         #expect(try url("a/%\("2F")") == "https://api.example.com/v1/a/%252F")
         #expect(try url("a/%2\("F")") == "https://api.example.com/v1/a/%252F")
         #expect(try url("a/%2F\("b")") == "https://api.example.com/v1/a/%2Fb")
     }
 
-    @Test func valuesOfManyTypesAreText() throws {
+    @Test func valuesOfManyTypesAreInterpolated() throws {
         enum Order: String { case newest }
         enum Size: Int, Query.ValueConvertible { case large = 3 }
         let id = UUID(uuidString: "6F9619FF-8B86-D011-B42D-00C04FC964FF")!
@@ -97,7 +97,7 @@ import Testing
         #expect(try url("\(one, default: "x")/\(none, default: "a/b")") == "https://api.example.com/v1/1/a%2Fb")
     }
 
-    @Test func rawTextIsAPath() throws {
+    @Test func rawStringIsParsedAsPath() throws {
         let (path, address) = ("users/7/posts?page=2", "https://other.example/a?b=c")
 
         #expect(try url("\(raw: path)") == "https://api.example.com/v1/users/7/posts?page=2")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["http://localhost:8080", "http://localhost:8080/"])
-    func addressAtTheBeginningIsTheBase(_ base: String) throws {
+    func leadingURLIsTheBase(_ base: String) throws {
         let base = URL(string: base)!
 
         #expect(try url("\(base)/users/\("a/b")", base: nil) == "http://localhost:8080/users/a%2Fb")
@@ -116,7 +116,7 @@ import Testing
     }
 
     // The developer's text decides the host, except for one label of it.
-    @Test func valueCannotChangeTheHost() throws {
+    @Test func valueCannotChangeHost() throws {
         for value in ["@evil.com", ".evil.com", "evil.com", "evil.com/", "x@evil", ":80@evil.com", "é"] {
             let paths: [HTTPRequest.Path] = [
                 "https://api.example.com\(value)/x", "https://\(value)/x", "https://\(value).example.com",
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func segmentsAreOnePieceEach() throws {
+    @Test func segmentsAreEscapedIndividually() throws {
         enum Route: HTTPRequest.Path.Convertible {
             case posts(of: String)
             var requestPath: HTTPRequest.Path {
@@ -152,7 +152,7 @@ import Testing
         #expect(try url(HTTPRequest(URL(string: "https://other.example/a?b=c")!)) == "https://other.example/a?b=c")
     }
 
-    @Test func everyKindOfRequestTakesOne() throws {
+    @Test func requestTypesAcceptPaths() throws {
         let (id, next) = ("a/b", URL(string: "https://other.example/page/2")!)
 
         #expect(try url(Get<Data>("users/\(id)").http) == "https://api.example.com/v1/users/a%2Fb?key=k")
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// Likely mistakes, and the words of the error that say what to write instead.
-    @Test func errorsOfMistakesSayWhatToWrite() {
+    @Test func mistakesProduceHelpfulErrors() {
         let (host, base) = ("api.example.com", "http://localhost")
         let mistakes: [(HTTPRequest.Path, String)] = [
             ("https://\(host)/users", "\\(raw:)"), ("https://api.example.com\(0)/users", "base URL"),
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func secretsOfAQueryAreInNoDescription() {
+    @Test func descriptionHidesQuerySecrets() {
         let path: HTTPRequest.Path = "users?token=\("s3cret")"
         var dumped = "\(path)" + String(reflecting: path)
         dump(path, to: &dumped)

@@ -8,7 +8,7 @@ import Testing
 
 /// `extract` returns the texts of `expand`, if no other values have the same expansion.
 @Suite(.bounded) struct URITemplateRoundTripTests {
-    @Test func valuesComeBackWhateverTheyHold() throws {
+    @Test func expandedValuesRoundTrip() throws {
         var random = Fuzz(seed: 6570)
         for _ in 0..<Scale.pick(400, whole: 20_000) {
             let (template, values) = try sample(&random)

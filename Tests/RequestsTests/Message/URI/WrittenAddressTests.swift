@@ -81,7 +81,7 @@ import Testing
     private static let beginnings = ["path": "/a", "query": "/?a", "fragment": "/#a"]
 
     @Test(arguments: AddressRecordings.rows)
-    func anAddressIsSentAsOtherProgramsSendItButForReasons(_ row: AddressRecordings.Row) throws {
+    func escapingMatchesOtherClients(_ row: AddressRecordings.Row) throws {
         let beginning = try #require(Self.beginnings[row.part])
         let differences = Self.differences.filter { $0.programs.contains(row.program) && $0.parts.contains(row.part) }
         #expect(row.outcomes.count == 95)
@@ -99,7 +99,7 @@ import Testing
     /// A tab or a line break stays, escaped: node removes it, and a filter that reads the text would see another
     /// address.
     @Test(arguments: AddressRecordings.rowsOfControls, ["path", "query", "fragment"])
-    func controlCharacterInsideIsEscaped(_ row: AddressRecordings.Row, _ part: String) throws {
+    func innerControlCharacterIsEscaped(_ row: AddressRecordings.Row, _ part: String) throws {
         let beginning = try #require(Self.beginnings[part])
         #expect(row.outcomes.count == 33)
         for (character, word) in row.outcomes {
@@ -112,13 +112,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["\n", " ", "\t\r\n", "\0"]) func blanksAtTheEndsAreDropped(_ blank: String) throws {
+    @Test(arguments: ["\n", " ", "\t\r\n", "\0"]) func surroundingWhitespaceIsTrimmed(_ blank: String) throws {
         #expect(URL(lenient: "\(blank)http://h/a?b#c\(blank)")?.absoluteString == "http://h/a?b#c")
         #expect(URL(lenient: "a\(blank)")?.relativeString == "a" && URL(base: "https://h/v1\(blank)").path == "/v1")
         #expect(try HTTPClient(baseURL: "https://h/v1\(blank)").baseURL?.absoluteString == "https://h/v1")
     }
 
-    @Test(arguments: differences.indices) func eachReasonIsNeeded(_ index: Int) {
+    @Test(arguments: differences.indices) func listedDifferencesAreNeeded(_ index: Int) {
         let difference = Self.differences[index]
         let rows = AddressRecordings.rows.filter {
             difference.programs.contains($0.program) && difference.parts.contains($0.part)
@@ -143,7 +143,7 @@ import Testing
         ("http://h?%2F|", "http://h?%2F%7C"), ("http://h#%2F|", "http://h#%2F%7C"), ("|", "%7C"),
     ]
 
-    @Test(arguments: addresses) func escapesStayAsTheyAre(_ text: String, _ sent: String) throws {
+    @Test(arguments: addresses) func escapesArePreserved(_ text: String, _ sent: String) throws {
         #expect(try #require(URL(lenient: text)).relativeString == sent)
     }
 }

@@ -11,7 +11,7 @@ import Testing
     private let folder = FileManager.default.temporaryDirectory
     private let head = HTTPResponseHead(status: .ok)
 
-    @Test func aFileIsThatFile() throws {
+    @Test func fileDestinationIsUsedUnchanged() throws {
         let url = folder.appendingPathComponent("a.txt")
 
         let destination = Download.Destination.file(url)
@@ -20,7 +20,7 @@ import Testing
         #expect(try destination.file(suggestedName: "b.txt", response: head) == url)
     }
 
-    @Test func aFolderTakesTheNameOfTheServer() throws {
+    @Test func directoryDestinationUsesSuggestedName() throws {
         let destination = Download.Destination.directory(folder, overwrite: true)
 
         let file = try destination.file(suggestedName: "b.txt", response: head)
@@ -30,14 +30,14 @@ import Testing
         #expect(destination.overwrite && destination.fixedFile == nil)
     }
 
-    @Test func aTemporaryFileIsAlwaysAnotherAndKeepsItsExtension() throws {
+    @Test func temporaryFilesAreUniqueWithExtension() throws {
         let one = try Download.Destination.temporary.file(suggestedName: "b.tar.gz", response: head)
         let other = try Download.Destination.temporary.file(suggestedName: "b", response: head)
 
         #expect(one != other && one.pathExtension == "gz" && other.pathExtension.isEmpty)
     }
 
-    @Test func aClosureChooses() throws {
+    @Test func closureChoosesDestination() throws {
         let folder = folder
         let destination = Download.Destination { name, response in
             folder.appendingPathComponent("\(response.status.code)-\(name)")
@@ -46,20 +46,20 @@ import Testing
         #expect(try destination.file(suggestedName: "b", response: head).lastPathComponent == "200-b")
     }
 
-    @Test func errorOfAClosureIsThrown() {
+    @Test func closureErrorIsThrown() {
         let destination = Download.Destination { _, _ in throw CancellationError() }
 
         #expect(throws: CancellationError.self) { try destination.file(suggestedName: "b", response: head) }
     }
 
-    @Test(arguments: ["https://example.com/a", "file:///folder/"]) func onlyAFileIsADestination(_ text: String) {
+    @Test(arguments: ["https://example.com/a", "file:///folder/"]) func destinationMustBeFileURL(_ text: String) {
         #expect(throws: FileError.self) {
             let url = try #require(URL(string: text))
             _ = try Download.Destination { _, _ in url }.file(suggestedName: "b", response: head)
         }
     }
 
-    @Test func aFileInTheWayIsNoticedEarly() throws {
+    @Test func existingDestinationIsDetectedEarly() throws {
         let file = folder.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
         try Download.Destination.file(file).check(file)
@@ -75,7 +75,7 @@ import Testing
             (.diskFull, .diskFull),
         ] as [(FileError.Code, RequestError.Code)]
     )
-    func errorsHaveTheirCodes(code: FileError.Code, expected: RequestError.Code) {
+    func fileErrorsMapToRequestErrorCodes(code: FileError.Code, expected: RequestError.Code) {
         let error = RequestError(FileError(code, folder, "why"))
 
         #expect(error.code == expected && error.phase == .receiving)

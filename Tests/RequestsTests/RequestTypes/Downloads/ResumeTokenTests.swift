@@ -15,7 +15,7 @@ import Testing
         created: Date(timeIntervalSince1970: 1_783_728_000)
     )
 
-    @Test(arguments: ["/home/one", "/home/one/"]) func theHomeOfTheUserMayMove(home: String) throws {
+    @Test(arguments: ["/home/one", "/home/one/"]) func tokenSurvivesHomeDirectoryMove(home: String) throws {
         let name = PartialFile.name(for: "a")
         let file = URL(fileURLWithPath: "/home/one/Films/\(name)")
 

@@ -15,7 +15,7 @@ import Testing
             ("nonsense\n1", ["nonsense", "1"]), ("\"ä€\"\n", ["\"ä€\""]),
         ] as [(String, [String])]
     )
-    func eachLineIsAValueHoweverTheyAreCut(text: String, values: [String]) {
+    func linesParseRegardlessOfChunking(text: String, values: [String]) {
         for chunks in Cuts.all(of: text) {
             var parser = JSONLinesParser()
 
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func lineAboveTheLimitEndsTheStreamAfterEarlierValues() {
+    @Test func lineAboveLimitFailsAfterEarlierValues() {
         var parser = JSONLinesParser(limit: 4)
 
         #expect(parser.feed("1\n12345\n2\n".utf8) == [Data("1".utf8)])

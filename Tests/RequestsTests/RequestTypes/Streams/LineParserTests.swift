@@ -16,7 +16,7 @@ import Testing
             ("ä\n€", ["ä", "€"]), ("a\0b\nc", ["a\0b", "c"]),
         ] as [(String, [String])]
     )
-    func linesEndInThreeWaysHoweverTheyAreCut(text: String, lines: [String]) {
+    func lineEndingsParseRegardlessOfChunking(text: String, lines: [String]) {
         for chunks in Cuts.all(of: text) {
             var parser = LineParser()
 
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func aCarriageReturnEndsItsLineAtOnce() {
+    @Test func carriageReturnEndsLineImmediately() {
         var parser = LineParser()
 
         #expect(parser.feed("a\r".utf8) == [Data("a".utf8)])
@@ -35,7 +35,7 @@ import Testing
         #expect(parser.feed("\n".utf8) == [Data()])
     }
 
-    @Test func aCarriageReturnIsAByteWhereOnlyLineFeedsCount() {
+    @Test func carriageReturnIsContentIfOnlyLFEndsLines() {
         var parser = LineParser(endsAtCarriageReturn: false)
 
         #expect(parser.feed("a\rb\r\nc".utf8) == [Data("a\rb\r".utf8)])
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["1234", "1234\n", "a\n12\n1234\nb\n", "\n1234567890"])
-    func lineAboveTheLimitEndsTheStreamAfterEarlierLines(_ text: String) {
+    func lineAboveLimitFailsAfterEarlierLines(_ text: String) {
         let whole = text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.count < 4 }.map(
             String.init
         )
@@ -57,14 +57,14 @@ import Testing
         }
     }
 
-    @Test func aLineOfTheLimitIsALine() {
+    @Test func lineAtLimitIsAccepted() {
         var parser = LineParser(limit: 3)
 
         #expect(parser.feed("123\r\n123".utf8) == [Data("123".utf8)])
         #expect(parser.finish() == [Data("123".utf8)])
     }
 
-    @Test func longLineInSmallChunksIsOneLine() {
+    @Test func longLineInSmallChunksIsSingleLine() {
         var parser = LineParser(limit: 1 << 22)
         let chunk = [UInt8](repeating: 0x61, count: 64)
         let count = Scale.pick(1 << 11, whole: 1 << 15)

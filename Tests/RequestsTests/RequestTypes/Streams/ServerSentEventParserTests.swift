@@ -48,7 +48,7 @@ import Testing
             ("data: 1\n", []), ("data: 1", []), ("", []), ("\n\n\n", []),
         ] as [(String, [ServerSentEvent])]
     )
-    func eventsAreReadHoweverTheyAreCut(text: String, events: [ServerSentEvent]) {
+    func eventsParseRegardlessOfChunking(text: String, events: [ServerSentEvent]) {
         for chunks in Cuts.all(of: text) {
             var parser = ServerSentEventParser()
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func bytesThatAreNoUTF8AreReplaced() {
+    @Test func invalidUTF8IsReplaced() {
         var parser = ServerSentEventParser()
 
         let events = parser.feed(Array("data: ".utf8) + [0xE2, 0x82, 0x0A, 0xFF, 0x0A, 0x0A])
@@ -65,7 +65,7 @@ import Testing
         #expect(events == [ServerSentEvent(data: "\u{FFFD}")])
     }
 
-    @Test func anIdentifierCountsWithItsEventAndNotBefore() {
+    @Test func lastEventIDAppliesOnDispatch() {
         var parser = ServerSentEventParser(lastEventID: "3")
 
         #expect(parser.feed("data: a\n\nid: 4\n\nid: 5\ndata: cut".utf8) == [ServerSentEvent(data: "a", id: "3")])
@@ -73,7 +73,7 @@ import Testing
         #expect(parser.lastEventID == "4")
     }
 
-    @Test func aTimeCountsAtOnce() {
+    @Test func retryTimeAppliesImmediately() {
         var parser = ServerSentEventParser()
 
         _ = parser.feed("retry: 10\n".utf8)
@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         "data: 12\n\ndata: 1234567890\n\n", "data: 12\n\ndata: 123456\ndata: 1234\n\n", "data: 12\n\n: 123456789\n\n",
     ])
-    func eventAboveTheLimitEndsTheStreamAfterEarlierEvents(_ text: String) {
+    func eventAboveLimitFailsAfterEarlierEvents(_ text: String) {
         for chunks in Cuts.all(of: text + "data: 3\n\n") {
             var parser = ServerSentEventParser(limit: 10)
 
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func emptyLinesOfContentCountTowardsTheLimit() {
+    @Test func emptyDataLinesCountTowardsLimit() {
         var parser = ServerSentEventParser(limit: 100)
 
         for _ in 0..<102 { _ = parser.feed("data\n".utf8) }

@@ -34,7 +34,7 @@ import Testing
         #expect(text(buffer.take(for: 5)) == "5: end")
     }
 
-    @Test mutating func transferPausesAboveTheLimitAndResumesAtHalf() throws {
+    @Test mutating func pausesAboveLimitAndResumesAtHalf() throws {
         _ = try buffer.put(data("abc"))
         #expect(!buffer.isFull)
         _ = try buffer.put(data("de"))
@@ -45,7 +45,7 @@ import Testing
         #expect(text(buffer.take(for: 3)) == "3: f")
     }
 
-    @Test mutating func endComesAfterTheContent() throws {
+    @Test mutating func completionFollowsContent() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.end(RequestError(.connectionLost, phase: .receiving))) == "")
         #expect(text(buffer.end(nil)) == "")
@@ -61,13 +61,13 @@ import Testing
         #expect(text(try buffer.put(data("b"))) == "")
     }
 
-    @Test mutating func oneWaitsAtATime() {
+    @Test mutating func concurrentConsumerIsRejected() {
         #expect(text(buffer.take(for: 1)) == "")
         #expect(text(buffer.take(for: 2)) == "2: alreadyConsumed")
         #expect(text(buffer.abandon()) == "1: cancelled")
     }
 
-    @Test mutating func consumerThatBeginsAfterTheEndGetsIt() throws {
+    @Test mutating func consumerStartedAfterEndReceivesEnd() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.end(nil)) == "")
         #expect(text(buffer.take(isFirstCall: true, for: 1)) == "1: a")
@@ -76,13 +76,13 @@ import Testing
         #expect(text(buffer.take(isFirstCall: true, for: 3)) == "3: alreadyConsumed")
     }
 
-    @Test mutating func consumerThatBeginsAfterAnAwaitedEndGetsIt() {
+    @Test mutating func endIsConsumedByFirstConsumer() {
         #expect(text(buffer.take(isFirstCall: true, for: 1)) == "")
         #expect(text(buffer.end(nil)) == "1: end")
         #expect(text(buffer.take(isFirstCall: true, for: 2)) == "2: alreadyConsumed")
     }
 
-    @Test mutating func aLineIsTakenOfAPieceWhoseRestStays() throws {
+    @Test mutating func takingLineLeavesRestOfChunk() throws {
         _ = try buffer.put(data("a\r\nb\r"))
         _ = try buffer.put(data("\nc"))
         #expect(text(buffer.take(.line, for: 1)) == "1: a\r\n")
@@ -91,14 +91,14 @@ import Testing
         #expect(text(buffer.take(for: 3)) == "3: c" && !buffer.isFull)
     }
 
-    @Test mutating func aWaitingReaderOfLinesGetsTheFirstLineOnly() throws {
+    @Test mutating func waitingLineReaderGetsFirstLineOnly() throws {
         #expect(text(buffer.take(.line, for: 1)) == "")
         #expect(text(try buffer.put(data("a\nbcdefg"))) == "1: a\n")
         #expect(buffer.isFull)
         #expect(text(buffer.take(for: 2)) == "2: bcdefg" && !buffer.isFull)
     }
 
-    @Test mutating func nothingGrowsWithoutBound() throws {
+    @Test mutating func bufferSizeIsBounded() throws {
         #expect(throws: RequestError.self) {
             for _ in 0..<5 { _ = try buffer.put(Data(count: 1 << 20)) }
         }

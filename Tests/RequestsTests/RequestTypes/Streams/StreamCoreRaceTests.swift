@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.bounded) struct StreamCoreRaceTests {
     /// A pause that is decided first and applied last would stop the server for ever, since no event could undo it.
-    @Test func aPauseAgainstTheChunkBeingTaken() async throws {
+    @Test func pauseRacesChunkConsumption() async throws {
         for _ in 0..<Scale.races {
             let known = Locked(false)
             let context = ReceivingContext(HTTPResponseHead(status: .ok))

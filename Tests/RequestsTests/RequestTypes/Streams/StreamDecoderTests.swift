@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct StreamDecoderTests {
-    @Test func anEventIsDecodedByTheDecoderOfItsStream() async throws {
+    @Test func eventUsesDecoderOfItsStream() async throws {
         struct Reading: Decodable, Equatable {
             var roomTemperature: Int
         }

@@ -34,15 +34,15 @@ import Testing
         }
     }
 
-    @Test func lines() {
+    @Test func lineParserIsChunkingInvariant() {
         feed(["a", "bcd", "ä"], limit: 12, { LineParser(limit: 12) }, size: \.count)
     }
 
-    @Test func jsonLines() {
+    @Test func jsonLinesParserIsChunkingInvariant() {
         feed(["1", "{}", "\"a\""], limit: 12, { JSONLinesParser(limit: 12) }, size: \.count)
     }
 
-    @Test func serverSentEvents() {
+    @Test func eventParserIsChunkingInvariant() {
         let words = ["data", "data: ", "data:ab\n", "event: e\n", "id: 1\n", "retry: 5\n", "retry: ", "\n\n", "id:"]
         // An invalid byte becomes three.
         feed(words, limit: 60, { ServerSentEventParser(limit: 20) }, size: \.data.utf8.count)

@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test(arguments: rows) func certificatesAreParsedOnceForAllConnections(_ row: Row) throws {
+    @Test(arguments: rows) func storeIsParsedOnceForAllConnections(_ row: Row) throws {
         let folder = TemporaryFolder()
         let store = try store(row, in: folder)
 
@@ -53,7 +53,7 @@ import Testing
         for _ in 1...64 { #expect(store.current() === certificates) }
     }
 
-    @Test func changeOfTheSystemCountsForTheNextConnection() throws {
+    @Test func systemStoreChangeAppliesToNextConnection() throws {
         let folder = TemporaryFolder()
         let store = try store(Row(testDescription: "", hasFile: true, hasFolder: true), in: folder)
         let file = folder.url.appending(path: "bundle.pem")
@@ -71,7 +71,7 @@ import Testing
         #expect(store.current() === nil)
     }
 
-    @Test func folderWithoutHashedNamesAloneIsNoAuthority() throws {
+    @Test func folderWithoutHashedNamesIsNotTrusted() throws {
         let folder = TemporaryFolder()
         try Data(CertificateSample.rsa.pem.utf8).write(to: folder.url.appending(path: "authority.pem"))
         let paths = CertificateStoreCache.SystemPaths(file: nil, folder: folder.url.path)
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// libcurl ends a connection for which it finds nothing to parse.
-    @Test func listOfNobodyCanBeParsed() throws {
+    @Test func emptyRevocationListIsParsed() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "nobody.pem")
         try CertificateStoreCache.emptyRevocationList.write(to: file)

@@ -30,11 +30,11 @@ import Testing
         var isEmpty: Bool { limiter.isEmpty }
     }
 
-    @Test func nothingWaitsWhereNothingIsLimited() {
+    @Test func limiterIsNilWithoutLimits() {
         #expect(ConnectionLimiter<Int, String>(maximumPerHost: nil, maximumTotal: nil) == nil)
     }
 
-    @Test func placesOfAHostGoInTheOrderOfArrival() throws {
+    @Test func slotsOfHostAreGrantedInOrder() throws {
         let limiter = try Limiter(maximumPerHost: 2, maximumTotal: nil)
         let begun = (0..<5).filter { limiter.acquire($0, at: "a") }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(limiter.release(4) == [])
     }
 
-    @Test func waiterThatLeavesTheLineIsSkipped() throws {
+    @Test func cancelledWaiterIsSkipped() throws {
         let limiter = try Limiter(maximumPerHost: 1, maximumTotal: nil)
         for id in 0..<4 { _ = limiter.acquire(id, at: "a") }
 
@@ -57,7 +57,7 @@ import Testing
     }
 
     // The address of a deallocated object is soon reused.
-    @Test func identityThatComesAgainTakesNoPlaceOfItsPredecessor() throws {
+    @Test func reusedIdentifierDoesNotInheritSlot() throws {
         let limiter = try Limiter(maximumPerHost: 1, maximumTotal: nil)
         #expect(limiter.acquire(0, at: "a"))
         #expect(limiter.acquire(1, at: "b"))
@@ -70,7 +70,7 @@ import Testing
         #expect(limiter.release(1) == [2])
     }
 
-    @Test func thoseThatWaitForADeadHostFailWithTheLastAttempt() throws {
+    @Test func waitersFailWithLastAttemptAtDeadHost() throws {
         let limiter = try Limiter(maximumPerHost: 2, maximumTotal: nil)
         for id in 0..<5 { _ = limiter.acquire(id, at: "a") }
 
@@ -83,7 +83,7 @@ import Testing
         #expect(limiter.isEmpty)
     }
 
-    @Test func attemptThatSucceedsAfterAFailureLetsTheOthersGo() throws {
+    @Test func successAfterFailureAdmitsWaiters() throws {
         let limiter = try Limiter(maximumPerHost: 2, maximumTotal: nil)
         for id in 0..<5 { _ = limiter.acquire(id, at: "a") }
 
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// Each leaves the line without a copy of it.
-    @Test func longLineTakesTimeInProportion() throws {
+    @Test func longQueueTakesLinearTime() throws {
         let limiter = try Limiter(maximumPerHost: 1, maximumTotal: nil)
         for id in 0..<50_000 { _ = limiter.acquire(id, at: "a") }
 
@@ -118,7 +118,7 @@ import Testing
         #expect(limiter.isEmpty)
     }
 
-    @Test func transferThatCannotShareTakesAConnectionOfItsOwn() throws {
+    @Test func exclusiveTransferTakesOwnConnection() throws {
         let limiter = try Limiter(maximumPerHost: 2, maximumTotal: nil)
         #expect(limiter.acquire(0, at: "a"))
         #expect(limiter.setShared(at: "a") == [])
@@ -131,7 +131,7 @@ import Testing
         #expect(limiter.isEmpty)
     }
 
-    @Test func limitForAllGoesToTheOneThatHasWaitedLongest() throws {
+    @Test func totalLimitAdmitsLongestWaiter() throws {
         let limiter = try Limiter(maximumPerHost: nil, maximumTotal: 2)
         #expect(limiter.acquire(0, at: "a"))
         #expect(limiter.acquire(1, at: "b"))
@@ -142,7 +142,7 @@ import Testing
         #expect(limiter.release(1) == [3])
     }
 
-    @Test func hostWithRoomIsNotDelayedByOneWithout() throws {
+    @Test func fullHostDoesNotDelayOthers() throws {
         let limiter = try Limiter(maximumPerHost: 1, maximumTotal: 3)
         #expect(limiter.acquire(0, at: "a"))
         #expect(!limiter.acquire(1, at: "a"))
@@ -154,7 +154,7 @@ import Testing
         #expect(limiter.release(0) == [1])
     }
 
-    @Test func connectionThatIsSharedCarriesAHundred() throws {
+    @Test func sharedConnectionCarriesHundredTransfers() throws {
         let limiter = try Limiter(maximumPerHost: 1, maximumTotal: 2)
         let begun = (0..<250).filter { limiter.acquire($0, at: "a") }
         #expect(begun == [0])

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: samples, [1, 2, 7, .max])
-    func contentIsDecodedInPiecesOfAnySize(_ sample: Sample, by size: Int) throws {
+    func contentDecodesRegardlessOfChunking(_ sample: Sample, by size: Int) throws {
         let decoded = try Self.decode(sample.bytes, [sample.coding], by: size)
 
         #expect(String(decoding: decoded.content, as: UTF8.self) == Self.text)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func contentMayEndNowhereInside(_ sample: Sample) throws {
+    func truncatedContentIsIncomplete(_ sample: Sample) throws {
         for count in 1..<sample.bytes.count {
             #expect(try !Self.decode(Array(sample.bytes[..<count]), [sample.coding]).mayEnd, "\(count)")
         }
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: samples.filter { $0.coding == .gzip || $0.coding == .zstd }, [1, .max])
-    func severalMembersAreOneContent(_ sample: Sample, by size: Int) throws {
+    func concatenatedMembersFormOneContent(_ sample: Sample, by size: Int) throws {
         let decoded = try Self.decode(sample.bytes + sample.bytes + sample.bytes, [sample.coding], by: size)
         let cut = try Self.decode(sample.bytes + sample.bytes.dropLast(), [sample.coding], by: size)
 
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: samples.filter { $0.coding == .gzip }, [1, .max])
-    func zerosAfterTheContentAreSkipped(_ sample: Sample, by size: Int) throws {
+    func trailingZerosAreSkipped(_ sample: Sample, by size: Int) throws {
         let zeros = [UInt8](repeating: 0, count: 600)
         let decoded = try Self.decode(sample.bytes + zeros + sample.bytes + zeros, [sample.coding], by: size)
 
@@ -105,14 +105,14 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func bytesAfterTheContentAreRefused(_ sample: Sample) {
+    func trailingBytesAreRejected(_ sample: Sample) {
         #expect(throws: ContentDecoder.Failure.malformed) {
             _ = try Self.decode(sample.bytes + Array("junk behind it".utf8), [sample.coding])
         }
     }
 
     @Test(arguments: samples, samples.filter { $0.coding == .gzip })
-    func codingsAreUndoneInTheirReverseOrder(_ inner: Sample, _ outer: Sample) throws {
+    func codingsAreRemovedInReverseOrder(_ inner: Sample, _ outer: Sample) throws {
         // A stored block of DEFLATE holds anything; brotli and zstd have no encoder here.
         let stored = Gzip.frame(Data(inner.bytes.stored), of: Data(inner.bytes))
         let decoded = try Self.decode(Array(stored), [inner.coding, outer.coding], by: 3)
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// A paused transfer takes a piece, and gets the same input again, or another part of it.
-    @Test func inputThatIsShownAgainIsDecodedOnce() throws {
+    @Test func repeatedInputIsDecodedOnce() throws {
         let count = 1 << 20
         let zeros = try #require(Gzip.compress(Data(count: count)))
         let decoder = try ContentDecoder([.gzip])
@@ -141,7 +141,7 @@ import Testing
         #expect(largest == ContentDecoder.chunkSize)
     }
 
-    @Test func moreCodingsThanTheLimitAreRefused() throws {
+    @Test func tooManyCodingsAreRejected() throws {
         _ = try ContentDecoder(Array(repeating: .gzip, count: 5))
         #expect(throws: ContentDecoder.Failure.tooManyCodings) {
             _ = try ContentDecoder(Array(repeating: .gzip, count: 6))
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func damagedContentNeverDoesHarm(_ sample: Sample) {
+    func corruptContentDoesNotCrash(_ sample: Sample) {
         var random = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 20) {
             var bytes = sample.bytes
@@ -168,7 +168,7 @@ import Testing
         ("identity", []), ("identity, gzip,", [.gzip]), ("", []), ("utf-8", []), ("aws-chunked", []),
         ("squash, gzip", []), ("gzip, squash", []), ("gzip, \"x", []), ("\"x, gzip", []), ("gzip, \"x\"y, br", []),
     ])
-    func codingsAreReadUnlessOneIsUnknown(_ value: String, _ codings: [ContentCoding]) {
+    func unknownCodingDisablesDecoding(_ value: String, _ codings: [ContentCoding]) {
         let head = HTTPResponseHead(status: .ok, headers: [.contentEncoding: value])
         #expect(ContentCoding.codings(of: head) == codings)
         #expect(ContentCoding.codings(of: HTTPResponseHead(status: .partialContent, headers: head.headers)) == [])

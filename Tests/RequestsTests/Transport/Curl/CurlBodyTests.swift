@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct CurlBodyTests {
-    @Test func streamThatCannotBeMadeAgainAfterAllFails() async throws {
+    @Test func streamThatCannotReopenFails() async throws {
         let (readable, made) = (Signal(), Locked(0))
         let stream = HTTPBody.Stream {
             guard

@@ -26,7 +26,7 @@ import Testing
         return nil
     }
 
-    @Test func floodOfRecordsSpendsIt() throws {
+    @Test func recordFloodExhaustsBudget() throws {
         var budget = makeBudget()
 
         let count = try #require(take(10_000, &budget, for: one))
@@ -34,7 +34,7 @@ import Testing
         #expect(count > 500 && count < 700)
     }
 
-    @Test func contentRenewsIt() {
+    @Test func contentRenewsBudget() {
         var budget = makeBudget()
 
         for _ in 0..<100 {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func manyRecordsInNoTimeSpendNothing() {
+    @Test func recordsInZeroTimeCostNothing() {
         var budget = makeBudget()
 
         let isSpent = (0..<100_000).contains { _ in budget.countRecord(for: one) }
@@ -52,7 +52,7 @@ import Testing
         #expect(!isSpent)
     }
 
-    @Test func transferHasAllOfItAfterAnother() {
+    @Test func anotherTransferRestoresBudget() {
         var budget = makeBudget()
 
         let ends = [one, other, one].map { take(450, &budget, for: $0) }

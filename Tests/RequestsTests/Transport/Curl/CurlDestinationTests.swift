@@ -25,7 +25,7 @@ import Testing
             ("", "http://:80", nil), ("http:", "http://:80", nil),
         ] as [(String, String, String?)]
     )
-    func addressLeadsSomewhere(_ address: String, _ origin: String, _ name: String?) {
+    func urlYieldsOriginAndName(_ address: String, _ origin: String, _ name: String?) {
         let destination = CurlDestination(address)
 
         let scheme = destination.isSecure ? "https" : "http"

@@ -23,7 +23,7 @@ private final class Mailbox {
 @Suite(.bounded) struct CurlMailboxTests {
     fileprivate static func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
 
-    @Test func receiverIsCalledOnceUntilItHasFoundNothing() {
+    @Test func receiverIsScheduledOnceUntilDrained() {
         let mailbox = Mailbox()
 
         #expect(mailbox.put([Self.data(1)]).schedule)
@@ -35,7 +35,7 @@ private final class Mailbox {
         #expect(mailbox.put([Self.data(1)]).schedule)
     }
 
-    @Test func eventsComeInTheirOrder() {
+    @Test func eventsKeepTheirOrder() {
         let mailbox = Mailbox()
 
         _ = mailbox.put([Self.data(1), Self.data(2)])
@@ -45,7 +45,7 @@ private final class Mailbox {
         #expect(sizes == [1, 2, 3, 0])
     }
 
-    @Test func transferPausesAboveTheHighWaterMarkAndResumesAtTheLow() {
+    @Test func pausesAboveHighAndResumesBelowLowWater() {
         let (high, low, overhead) = (CurlMailbox.highWater, CurlMailbox.lowWater, CurlMailbox.overhead)
         let mailbox = Mailbox()
 
@@ -58,7 +58,7 @@ private final class Mailbox {
         #expect(!mailbox.release(low), "it goes on already")
     }
 
-    @Test func eventsAfterAPauseKeepTheirOrder() throws {
+    @Test func eventsPutBackKeepTheirOrder() throws {
         let mailbox = Mailbox()
         _ = mailbox.put([Self.data(1), Self.data(2)])
         let taken = try #require(mailbox.take())
@@ -77,7 +77,7 @@ private final class Mailbox {
 
     /// A hundred times the pieces take about a hundred times as long; quadratic code would take ten thousand times as
     /// long.
-    @Test func timeOfAReceiverThatPausesAfterEachPieceIsLinear() {
+    @Test func pausingAfterEachChunkTakesLinearTime() {
         func time(_ count: Int) -> Duration {
             ProcessorTime.shortest {
                 let mailbox = Mailbox()
@@ -93,7 +93,7 @@ private final class Mailbox {
         #expect(time(20_000) < time(200) * 1000)
     }
 
-    @Test func takenContentCountsUntilTheReceiverReleasesIt() {
+    @Test func takenContentCountsUntilReleased() {
         let mailbox = Mailbox()
 
         #expect(!mailbox.put([Self.data(CurlMailbox.highWater - CurlMailbox.overhead)]).pause)
@@ -101,7 +101,7 @@ private final class Mailbox {
         #expect(mailbox.put([Self.data(1)]).pause)
     }
 
-    @Test func singleBytesPauseTheTransferToo() {
+    @Test func singleByteChunksPauseTransfer() {
         let mailbox = Mailbox()
         var count = 0
 
@@ -111,7 +111,7 @@ private final class Mailbox {
     }
 
     /// Its handle is reused by the time that the transfer could be paused.
-    @Test func transferThatHasEndedIsNotPaused() {
+    @Test func completedTransferIsNotPaused() {
         let mailbox = Mailbox()
 
         let put = mailbox.put([Self.data(2 * CurlMailbox.highWater), .end(nil)])
@@ -121,7 +121,7 @@ private final class Mailbox {
         #expect(!mailbox.release(2 * CurlMailbox.highWater), "there is nothing to resume")
     }
 
-    @Test func receiverThatKeepsUpNeverPausesTheTransfer() {
+    @Test func fastReceiverNeverPausesTransfer() {
         let mailbox = Mailbox()
 
         for _ in 0..<Scale.pick(200, whole: 10_000) {
@@ -133,7 +133,7 @@ private final class Mailbox {
 
 @Suite(.bounded) struct CurlMailboxRaceTests {
     /// One worker reports what the peer sends, and another an end from this side.
-    @Test func eventsAreTakenOnceAndByOneWorkerAtATime() async throws {
+    @Test func eventsAreTakenOnceByOneWorker() async throws {
         for _ in 0..<Scale.races {
             let mailbox = Locked(CurlMailbox())
             let (sizes, inside, overlaps, done) = (Locked<[Int]>([]), Locked(0), Locked(0), Gate())

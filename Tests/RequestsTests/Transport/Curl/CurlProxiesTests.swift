@@ -44,7 +44,7 @@ import Testing
         ("https://a.example/", "a.example:443"), ("http://b.a.example:81/", "*.a.example:81"),
         ("http://127.1:81/", "127.0.0.1:81"), ("http://[::1]:81/", "[0::1]:81"), ("https://x.example/", "*:443"),
     ])
-    func aHostIsNotSentToTheProxyInWhateverSpelling(address: String, exceptions: String) {
+    func excludedHostBypassesProxyInAnySpelling(address: String, exceptions: String) {
         #expect(!isSentToProxy(address, exceptions))
         #expect(!isSentToProxy(address, exceptions, name: "NO_PROXY"))
     }
@@ -62,7 +62,7 @@ import Testing
         ("http://a.example/", "a.example:x"),
         ("http://[::1]:82/", "[::1]:81"), ("http://127.0.0.1.example/", "127.0.0.1"), ("http://a.example/", "*:443"),
     ])
-    func anotherHostIsSentToTheProxy(address: String, exceptions: String) {
+    func otherHostUsesProxy(address: String, exceptions: String) {
         #expect(isSentToProxy(address, exceptions))
     }
 }

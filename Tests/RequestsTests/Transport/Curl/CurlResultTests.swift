@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct CurlResultTests {
-    @Test func successIsNoError() {
+    @Test func successCodeIsNotAnError() {
         #expect(CurlResult(code: 0, text: "").error(phase: .sending) == nil)
     }
 
@@ -40,7 +40,7 @@ import Testing
     ]
 
     @Test(arguments: codes)
-    func codeIsOneOfTheLibrarysAndOneOfFoundations(
+    func curlCodesMapToRequestAndURLErrors(
         _ code: Int32,
         _ expected: RequestError.Code,
         _ foundation: URLError.Code
@@ -58,7 +58,7 @@ import Testing
         ("Illegal or missing hexadecimal sequence in chunked-encoding", RequestError.Code.badResponse),
         ("Too large response headers: 307201 > 307200", .headTooLarge),
     ])
-    func badReplyIsDistinguishedFromALostConnectionByItsText(_ text: String, _ code: RequestError.Code) {
+    func errorTextDistinguishesBadResponse(_ text: String, _ code: RequestError.Code) {
         #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == code)
     }
 
@@ -69,7 +69,7 @@ import Testing
         "OpenSSL SSL_connect: Broken pipe in connection to localhost:1",
         "error:0A000126:SSL routines::unexpected eof while reading",
     ])
-    func handshakeThatEndsWithItsConnectionIsALostConnection(_ text: String) {
+    func connectionClosedInHandshakeIsLost(_ text: String) {
         #expect(CurlResult(code: 35, text: text).error(phase: .sending)?.code == .connectionLost)
     }
 
@@ -77,7 +77,7 @@ import Testing
         "CONNECT tunnel failed, response 407", "Received HTTP code 407 from proxy after CONNECT",
         "Proxy CONNECT aborted",
     ])
-    func refusedTunnelIsNotALostConnection(_ text: String) {
+    func rejectedTunnelMeansCannotConnect(_ text: String) {
         #expect(CurlResult(code: 56, text: text).error(phase: .sending)?.code == .cannotConnect)
     }
 
@@ -86,14 +86,14 @@ import Testing
         "OpenSSL/3.0.19: error:0A000460:SSL routines::tlsv1 alert no application protocol",
         "error:14094460:SSL routines:ssl3_read_bytes:reason(1120)",
     ])
-    func serverThatSpeaksOnlyHTTP2IsNotUntrusted(_ text: String) {
+    func http2OnlyServerIsUnsupportedNotUntrusted(_ text: String) {
         let error = CurlResult(code: 35, text: text).error(phase: .sending)
 
         #expect(error?.code == .unsupported)
         #expect(error?.reason?.contains("the server supports only HTTP/2") == true)
     }
 
-    @Test func everyCodeIsAnError() {
+    @Test func nonzeroCodesAreErrors() {
         for code: Int32 in 1...200 {
             #expect(CurlResult(code: code, text: "").error(phase: .sending)?.underlying is URLError, "code \(code)")
         }

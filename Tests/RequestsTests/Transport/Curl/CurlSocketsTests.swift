@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func eventOfASocketIsReportedWhileItIsWatched() {
+    @Test func eventsAreReportedOnlyWhileWatching() {
         let pair = Pair()
         pair.send("a")
 
@@ -84,7 +84,7 @@ import Testing
         #expect(pair.events == [pair.own], "it is registered again")
     }
 
-    @Test func directionOfTheWatchIsChanged() {
+    @Test func watchedDirectionCanChange() {
         let pair = Pair()
 
         pair.sockets.watch(pair.own, 1, for: one)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// A paused transfer doesn't ask to read, but still needs the bytes that have arrived.
-    @Test func bytesForAPausedTransferStay() {
+    @Test func pausedTransferKeepsUnreadBytes() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -106,7 +106,7 @@ import Testing
         #expect(pair.pending == 7)
     }
 
-    @Test func unexpectedBytesEndTheConnection() {
+    @Test func unexpectedBytesRetireIdleConnection() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -118,7 +118,7 @@ import Testing
         #expect(pair.pending == nil)
     }
 
-    @Test func recordsOfTLSAreLeftAlone() {
+    @Test func tlsRecordsAreNotDiscarded() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -129,7 +129,7 @@ import Testing
         #expect(pair.pending == 3)
     }
 
-    @Test func socketThatAnotherTransferHasIsNotIdle() {
+    @Test func connectionUsedAgainIsNotIdle() {
         let pair = Pair()
         pair.enter(one)
         pair.enter(one)
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// The response to an upload may be complete before the upload is: what follows it isn't the end of the connection.
-    @Test func bytesForAWaitingUploadAreNoEnd() {
+    @Test func bytesDuringUploadAreNotEndOfConnection() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// A transfer may take a kept connection, send its whole request, and be paused before it asks to read.
-    @Test func bytesStayWhereAPausedTransferMayHaveTheConnection() {
+    @Test func bytesAreKeptForPossiblyPausedTransfer() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -168,7 +168,7 @@ import Testing
         #expect(pair.pending == 1)
     }
 
-    @Test func socketThatAnotherTransferHasPausedIsNotIdle() {
+    @Test func socketOfPausedTransferIsNotIdle() {
         let pair = Pair()
         pair.enter(one)
         pair.enter(other)
@@ -180,7 +180,7 @@ import Testing
         #expect(pair.pending == 1)
     }
 
-    @Test func socketThatWasClosedIsForgotten() {
+    @Test func closedSocketIsForgotten() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.willClose(pair.own)
@@ -193,7 +193,7 @@ import Testing
     }
 
     /// The system reuses the number of a closed socket.
-    @Test func socketWithTheNumberOfAClosedOneIsAnother() {
+    @Test func reusedDescriptorIsNewSocket() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         let owner = pair.sockets.willClose(pair.own)
@@ -220,7 +220,7 @@ import Testing
     }
 
     /// Over HTTP/2, transfers share a connection, and end in any order.
-    @Test func connectionIsIdleWhateverTransferEndsLast() {
+    @Test func sharedConnectionIsIdleAfterLastTransfer() {
         let pair = Pair()
         pair.enter(one)
         pair.enter(other)
@@ -235,7 +235,7 @@ import Testing
         #expect(pair.sockets.hasRetired)
     }
 
-    @Test func connectionThatIsNeverIdleIsReplacedOnce() {
+    @Test func busyConnectionIsReplacedOnceWhenWornOut() {
         let pair = Pair()
         pair.sockets.lifetime.uses = 2
         for _ in 0..<4 { pair.enter(one) }
@@ -247,7 +247,7 @@ import Testing
         #expect(pair.sockets.hasRetired)
     }
 
-    @Test func connectionThatATransferHasLeftIsIdle() {
+    @Test func connectionWithoutTransferIsIdle() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.moveUser(nil, from: pair.socket)
@@ -258,7 +258,7 @@ import Testing
         #expect(pair.sockets.hasRetired)
     }
 
-    @Test func idleConnectionThatThePeerEndsIsRetired() {
+    @Test func idleConnectionClosedByPeerIsRetired() {
         let pair = idlePair()
         #expect(!pair.sockets.hasRetired)
 
@@ -272,7 +272,7 @@ import Testing
     }
 
     /// With TLS, a peer ends a connection with a record first.
-    @Test func idleConnectionThatThePeerEndsWithARecordIsRetired() {
+    @Test func idleTLSConnectionClosedByPeerIsRetired() {
         let pair = idlePair()
         pair.send("\u{15}\u{03}\u{03}")
         #expect(pair.events == [])
@@ -285,7 +285,7 @@ import Testing
         #expect(pair.pending == nil, "what waits to be read would hide the end from libcurl")
     }
 
-    @Test func endOfAConnectionThatAPausedTransferMayHaveIsLeftToIt() {
+    @Test func closedConnectionIsLeftToPausedTransfer() {
         let pair = idlePair()
         pair.mayDiscard = false
         pair.send("a")
@@ -296,7 +296,7 @@ import Testing
         #expect(pair.pending == 1)
     }
 
-    @Test func connectionIsRetiredWhenItHasBeenIdleForLongEnough() {
+    @Test func connectionIsRetiredAfterIdleTimeout() {
         let pair = idlePair()
         pair.sockets.lifetime.idle = 100
 
@@ -322,7 +322,7 @@ import Testing
         return pair
     }
 
-    @Test func connectionIsSilentSinceItWasLastHeard() {
+    @Test func inactivityCountsFromLastReceivedData() {
         let pair = heardPair()
         // It is writable, which says nothing of the peer.
         pair.sockets.recordActivity(CCurlReady(socket: pair.own, bits: 2), now: 200)
@@ -332,7 +332,7 @@ import Testing
         #expect(pair.sockets.isInactive(pair.socket, since: 100))
     }
 
-    @Test func silentConnectionIsRetiredUnlessItIsUsed() {
+    @Test func inactiveIdleConnectionIsRetired() {
         let pair = heardPair()
 
         pair.sockets.retireInactive(on: Self.route, since: 101) { _ in true }
@@ -348,7 +348,7 @@ import Testing
     }
 
     /// The system gives a port to several connections if they lead to different addresses.
-    @Test func connectionIsFoundByItsAddressesAndPorts() throws {
+    @Test func connectionIsFoundByAddressesAndPorts() throws {
         let listener = try #require(TCPSocket.listening())
         let one = try #require(TCPSocket.connected(to: "127.0.0.1", port: listener.port))
         let other = try #require(TCPSocket.connected(to: "127.0.0.2", port: listener.port, from: one.port))
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    @Test func replacedConnectionIsRetiredAfterItsTransfers() {
+    @Test func replacedConnectionIsRetiredAfterTransfers() {
         let pair = heardPair()
         pair.sockets.replace(pair.socket)
         #expect(!pair.sockets.hasRetired)
@@ -377,7 +377,7 @@ import Testing
         #expect(pair.sockets.hasRetired)
     }
 
-    @Test func suspendLeavesConnectionsToTheirTransfers() {
+    @Test func suspendRetiresConnectionAfterItsTransfers() {
         let pair = heardPair()
 
         let routes = pair.sockets.retireAll { _ in true }
@@ -389,7 +389,7 @@ import Testing
         #expect(none == [])
     }
 
-    @Test func hostIsConnectedToAsLongAsASocketLeadsThere() {
+    @Test func hostIsConnectedWhileSocketIsOpen() {
         let pair = Pair()
         pair.enter(one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -401,7 +401,7 @@ import Testing
         #expect(!pair.sockets.hasConnection(to: "a.test"))
     }
 
-    @Test func connectionThatIsWornOutIsLeftToAPausedTransfer() {
+    @Test func wornOutConnectionIsLeftToPausedTransfer() {
         let pair = Pair()
         pair.sockets.lifetime.uses = 1
         pair.enter(one)

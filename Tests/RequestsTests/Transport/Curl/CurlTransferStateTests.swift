@@ -187,7 +187,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func transcriptIsAsExpected(_ row: Row) {
+    func transcriptProducesExpectedEvents(_ row: Row) {
         #expect(Self.transcript(row.inputs) == row.answers)
     }
 
@@ -217,7 +217,7 @@ import Testing
     /// phase.
     /// phase.
     @Test(arguments: phases.indices, [false, true])
-    func endIsOneAndLastWhateverComes(_ phase: Int, _ endsWithHead: Bool) {
+    func endIsReportedOnceAndLast(_ phase: Int, _ endsWithHead: Bool) {
         for (row, first) in Self.inputs.enumerated() {
             for (column, second) in Self.inputs.enumerated()
             where Scale.isWhole || (row + column) % Self.phases.count == phase {
@@ -234,7 +234,7 @@ import Testing
 
     /// A stop counts from its moment on: later results of libcurl are its consequences.
     @Test(arguments: stops, [[], Array(head.dropLast()), head, head + [.body(3)]])
-    func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) throws {
+    func stopReasonDeterminesEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) throws {
         let codes: [CurlTransferState.Stop: String] = [
             .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
             .bodyTooLarge: "bodyTooLarge", .badContent(.truncated): "badResponse",
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    @Test func headIsAbortedBeyondItsBytes() {
+    @Test func headAboveByteLimitAborts() {
         let inputs: [Input] = [.line("HTTP/1.1 200 OK\r\n"), .line("A: 12345678\r\n"), .line("\r\n"), .end(23)]
         let size = 17 + 13 + 2
 
@@ -262,13 +262,13 @@ import Testing
         )
     }
 
-    @Test func headIsAbortedBeyondItsLines() {
+    @Test func headAboveLineLimitAborts() {
         #expect(Self.transcript(Self.head, on: Self.state { $0.headLines = 3 }) == ["head 200 A=b"])
         #expect(Self.transcript(Self.head + [.end(23)], on: Self.state { $0.headLines = 2 }).first == "abort")
     }
 
     @Test(arguments: [(Int32(0), false, true), (0, true, false), (18, false, false)])
-    func trailersAreThoseOfACompleteResponse(_ code: Int32, _ isTruncated: Bool, _ isTold: Bool) {
+    func trailersRequireCompleteResponse(_ code: Int32, _ isTruncated: Bool, _ isTold: Bool) {
         var state = Self.state()
         let inputs: [Input] = Self.head + [.body(1), .line("X-Sum: 1\r\n"), .line("B:  c \r\n"), .line("\r\n")]
         for input in inputs { _ = state.answer(to: input) }
@@ -279,7 +279,7 @@ import Testing
         #expect(state.trailers == (isTold ? ["X-Sum": "1", "B": "c"] : nil))
     }
 
-    @Test func trailersAreAbortedBeyondTheLimitsOfAHead() {
+    @Test func trailersAboveHeadLimitsAbort() {
         let trailers: [Input] = [.line("T: 1\r\n"), .line("T: 2\r\n"), .line("\r\n")]
         let whole = Self.head + trailers + [.end(0)]
 
@@ -293,7 +293,7 @@ import Testing
         )
     }
 
-    @Test func limitsOfTheHeadCountForEachHead() {
+    @Test func headLimitsApplyToEachHead() {
         let state = Self.state { ($0.headLines, $0.informational) = (3, 2) }
         let continues: [Input] = [.line("HTTP/1.1 100 C\r\n"), .line("A: b\r\n"), .line("\r\n")]
 
@@ -301,7 +301,7 @@ import Testing
         #expect(Self.transcript(continues + continues + continues, on: state).last == "abort")
     }
 
-    @Test func contentIsRefusedBeyondItsLimitAndNotBefore() {
+    @Test func bodyAboveLimitAborts() {
         let state = Self.state { $0.body = 10 }
 
         #expect(Self.transcript(Self.head + [.body(4), .body(6), .body(0), .end(0)], on: state).last == "end")
@@ -320,7 +320,7 @@ import Testing
             (18, true, "5", 5, true), (18, true, "9", 5, false), (18, true, nil, 5, false), (16, true, "5", 5, true),
         ] as [(Int32, Bool, String?, Int, Bool)]
     )
-    func answerThatIsCompleteBeforeTheRequestIsTheAnswer(
+    func completeResponseBeforeRequestEndSucceeds(
         code: Int32,
         hasContent: Bool,
         length: String?,
@@ -341,7 +341,7 @@ import Testing
         #expect(summary == (isGood ? "end" : "end connectionLost receiving"))
     }
 
-    @Test func responseToAHeadWithABodyEndsWithItsHead() {
+    @Test func headResponseWithBodyEndsAfterHead() {
         let state = Self.state(endsWithHead: true)
 
         #expect(Self.transcript(Self.head + [.end(23)], on: state) == ["last head 200 A=b", "end"])
@@ -356,7 +356,7 @@ import Testing
         ("HTTP/1.1 2000 X", "abort"), ("HTTP/1.1 000 X", "abort"), ("HTTP/1.1", "abort"), ("HTTP/1.1 abc", "abort"),
         ("HTTP/1.1  200", "abort"),
     ])
-    func statusIsThreeDigitsAfterTheFirstSpace(_ line: String, _ expected: String) {
+    func parsesStatusAfterFirstSpace(_ line: String, _ expected: String) {
         let told = Self.transcript([.line("\(line)\r\n"), .line("\r\n")])
         #expect(told == [expected])
     }

@@ -13,7 +13,7 @@ import Testing
         TransportRequest(HTTPRequest(url: try #require(URL(string: url))), trust: trust)
     }
 
-    @Test func olderLibraryRefusesClientCertificates() throws {
+    @Test func oldLibcurlRejectsClientCertificates() throws {
         let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         let request = try request(trust: .system.presenting(identity))
 
@@ -30,11 +30,11 @@ import Testing
         ("mbedTLS/3.5.0", true), ("OpenSSL/3.0.2 (GnuTLS/3.7.3)", true), ("(OpenSSL/3.0.2) GnuTLS/3.7.3", false),
         ("GnuTLS/3.7.9", false), ("rustls-ffi/0.10.0", false), ("wolfSSL/5.7.0", false), ("", false),
     ])
-    func clientCertificatesNeedALibraryThatSendsThem(library: String, sends: Bool) {
+    func clientCertificatesRequireTLSLibrarySupport(library: String, sends: Bool) {
         #expect(CurlFeatures(version: 0x080900, tlsLibrary: library).supportsClientIdentities == sends)
     }
 
-    @Test func wolfSSLSendsClientCertificatesFromVersion8_10() {
+    @Test func wolfSSLSupportsIdentitiesSinceCurl810() {
         #expect(CurlFeatures(version: 0x080A00, tlsLibrary: "wolfSSL/5.7.2").supportsClientIdentities)
     }
 
@@ -52,7 +52,7 @@ import Testing
 
     /// From 8.12 on, libcurl doesn't tell sessions with a client certificate from those without one, if nothing is
     /// verified.
-    @Test func sessionWithAClientCertificateIsNotResumedWithoutVerification() throws {
+    @Test func insecureIdentitySessionIsNotResumed() throws {
         let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         let hosts = ["example.com"]
         let insecure = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: hosts)
@@ -65,7 +65,7 @@ import Testing
         #expect(try resumes(.system.presenting(identity)) == true)
     }
 
-    @Test func libraryThatSharesNoCertificatesTakesThemFromAFile() throws {
+    @Test func authoritiesAreReadFromFileIfNotShareable() throws {
         let certificate = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
         let trust = TrustPolicy.only([certificate])
         let features = CurlFeatures(version: 0x074D00, tlsLibrary: "LibreSSL/3.8.2")
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(.enabled(if: CurlFeatures.loaded.sharesCertificateStores))
-    func requestsShareConnectionsOnlyIfTheirRequirementsAreEqual() throws {
+    func connectionsAreSharedOnlyForEqualTrust() throws {
         let one = try TrustPolicy.Certificate(pem: CertificateSample.rsa.pem)
         let two = try TrustPolicy.Certificate(pem: CertificateSample.ec.pem)
         let evaluators = (0..<2).map { _ in TrustPolicy.Evaluator { _, _ in true } }
@@ -116,7 +116,7 @@ import Testing
         #expect(try mark == marks()[0])
     }
 
-    @Test func plainRequestsAndTheSystemAskForNothing() throws {
+    @Test func defaultTrustNeedsNoConfiguration() throws {
         let cache = CurlTrustCache(CurlFeatures(version: 0, tlsLibrary: ""))
         let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
 
@@ -150,7 +150,7 @@ import Testing
             ),
         ] as [(Int32, String, Int, TrustFailure)]
     )
-    func resultNamesTheReason(code: Int32, text: String, verification: Int, trustFailure: TrustFailure) {
+    func curlResultMapsToTrustFailure(code: Int32, text: String, verification: Int, trustFailure: TrustFailure) {
         let result = CurlResult(code: code, text: text, verification: verification)
         let error = result.error(phase: .sending)
 
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [(0, ""), (56, "Recv failure: Connection reset by peer"), (7, "alert unknown ca")])
-    func otherResultsAreNoDistrust(code: Int32, text: String) {
+    func otherResultsAreNotTrustFailures(code: Int32, text: String) {
         #expect(CurlResult(code: code, text: text).trustFailure == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct HostResolverTests {
-    @Test func systemKnowsThisMachine() throws {
+    @Test func resolvesLocalhost() throws {
         let addresses = try HostResolver.systemLookup("localhost").get()
 
         #expect(Set(addresses).isSubset(of: ["127.0.0.1", "::1"]) && !addresses.isEmpty)
@@ -19,7 +19,7 @@ import Testing
 
 @Suite(.bounded) struct HostResolverRaceTests {
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
-    @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async throws {
+    @Test func queriesCompleteOnceUnlessCancelled() async throws {
         let names = HostResolver(maximumAwaited: 2, maximumWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }

@@ -23,7 +23,7 @@ import Testing
     ]
 
     @Test(arguments: fields)
-    func fieldIsRead(_ text: String, _ seconds: UInt64?, _ requests: Int?) throws {
+    func parsesKeepAliveField(_ text: String, _ seconds: UInt64?, _ requests: Int?) throws {
         let limit = try #require(Self.limit(text))
 
         #expect(limit.timeout == seconds.map { $0 * Self.second })
@@ -31,16 +31,16 @@ import Testing
     }
 
     @Test(arguments: ["", "timeout", "timeout=-1", "timeout=99999999999", "max=1.5", "other=5"])
-    func fieldThatSaysNothingIsIgnored(_ text: String) {
+    func invalidKeepAliveFieldIsIgnored(_ text: String) {
         #expect(Self.limit(text) == nil)
         #expect(KeepAliveLimit(HTTPResponseHead(status: .ok)) == nil)
     }
 
-    @Test func severalFieldsAreOne() {
+    @Test func repeatedFieldsAreCombined() {
         #expect(Self.limit("timeout=5", "max=2") == Self.limit("timeout=5, max=2"))
     }
 
-    @Test func endIsNearFromASecondAndARoundTripOn() throws {
+    @Test func endIsNearWithinSecondAndRoundTrip() throws {
         let limit = try #require(Self.limit("timeout=5"))
         let roundTrip = Self.second / 10
 
@@ -52,7 +52,7 @@ import Testing
 
     /// Apache announces how many requests are left, Node how many there are in all.
     @Test(arguments: [[3, 2, 1, 0], [3, 3, 3, 3]])
-    func requestsAreCountedDown(_ announced: [Int]) throws {
+    func remainingRequestsAreCountedDown(_ announced: [Int]) throws {
         var limit: KeepAliveLimit?
         var endings: [Bool] = []
         for count in announced {

@@ -62,7 +62,7 @@ import Testing
 
     private func query(_ name: String) -> HostQuery { HostQuery(name) { _, _ in } }
 
-    @Test func addressesThatFailAreForgottenUnlessTheyAreNew() {
+    @Test func failedAddressesAreForgottenUnlessRenewed() {
         let table = Table(maximumWorkers: 1)
         let query = HostQuery("a") { _, _ in }
         _ = table.lookUp(query)
@@ -75,7 +75,7 @@ import Testing
         #expect(table.lookUp(query) == .pending)
     }
 
-    @Test func nameIsLookedUpOnceForAllQuestions() {
+    @Test func concurrentQueriesShareLookup() {
         let table = Table(maximumWorkers: 4)
 
         #expect(table.lookUp(query("a")) == .pending)
@@ -88,7 +88,7 @@ import Testing
         #expect(table.lookUp(query("a")) == .fresh(["::1"]))
     }
 
-    @Test func addressesAreKeptForAMinute() {
+    @Test func addressesExpireAfterMinute() {
         let table = Table(maximumWorkers: 4)
         _ = table.lookUp(query("a"))
         _ = table.next()
@@ -101,7 +101,7 @@ import Testing
         #expect(table.renew("a", at: 62) == .stale(["::1"]), "a failure takes nothing away")
     }
 
-    @Test func nameThatNoRequestWaitsForIsNotLookedUp() {
+    @Test func cancelledQueryIsNotLookedUp() {
         let table = Table(maximumWorkers: 1)
         let queries = ["a", "b", "c"].map(query)
         for query in queries { _ = table.lookUp(query) }
@@ -117,7 +117,7 @@ import Testing
         #expect(table.workers == 1)
     }
 
-    @Test func nameThatIsAskedForAgainIsLookedUpOnce() {
+    @Test func renewedQueryIsLookedUpOnce() {
         let table = Table(maximumWorkers: 1)
         let first = query("a")
         _ = table.lookUp(first)
@@ -129,7 +129,7 @@ import Testing
         #expect(table.next() == nil)
     }
 
-    @Test func questionsWithoutAWorkerAreGivenBack() {
+    @Test func queriesFailIfNoWorkerStarts() {
         let table = Table(maximumWorkers: 2)
         _ = table.lookUp(query("a"))
         _ = table.lookUp(query("b"))
@@ -140,7 +140,7 @@ import Testing
         #expect(table.workers == 0)
     }
 
-    @Test func failureIsNotRemembered() {
+    @Test func failureIsNotCached() {
         let table = Table(maximumWorkers: 1)
         _ = table.lookUp(query("a"))
         _ = table.next()
@@ -151,7 +151,7 @@ import Testing
     }
 
     /// A look-up can't be stopped, and takes long if no server responds.
-    @Test func unansweredNamesDelayNoOtherAfterTheirRequests() {
+    @Test func hangingLookupsDoNotDelayOthers() {
         let table = Table(maximumAwaited: 2, maximumWorkers: 5)
         let silent = (1...3).map { query("silent-\($0)") }
         for query in silent { _ = table.lookUp(query) }
@@ -169,7 +169,7 @@ import Testing
         #expect(table.next() == "good")
     }
 
-    @Test func threadsAreLimitedWhateverIsGivenUp() {
+    @Test func workerCountIsLimited() {
         let table = Table(maximumAwaited: 2, maximumWorkers: 5)
 
         for number in 0..<100 {
@@ -182,7 +182,7 @@ import Testing
         #expect(table.workers == 5)
     }
 
-    @Test func lookUpThatIsWaitedForAgainTakesItsPlaceBack() {
+    @Test func renewedQueryReclaimsRunningLookup() {
         let table = Table(maximumAwaited: 1, maximumWorkers: 5)
         let first = query("a")
         _ = table.lookUp(first)

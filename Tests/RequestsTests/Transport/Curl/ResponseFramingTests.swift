@@ -18,7 +18,7 @@ import Testing
     ]
 
     @Test(arguments: lengths)
-    func lengthIsReadIfThereIsOne(_ headers: HTTPHeaders, _ length: Int64?) throws {
+    func parsesContentLength(_ headers: HTTPHeaders, _ length: Int64?) throws {
         let framing = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isHeadRequest: false)
 
         #expect(framing.length == length)
@@ -39,7 +39,7 @@ import Testing
     ]
 
     @Test(arguments: flaws)
-    func headThatLeavesADoubtIsRefused(_ headers: HTTPHeaders, _ flaw: ResponseFraming.Flaw) throws {
+    func ambiguousHeadIsRejected(_ headers: HTTPHeaders, _ flaw: ResponseFraming.Flaw) throws {
         #expect(throws: flaw) {
             _ = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isHeadRequest: false)
         }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [TrustFailure.wrongPin, .expired, .unknownAuthority, .clientCertificateRequired, .handshakeFailed])
-    func distrustedTransferEndsWithTheReason(trustFailure: TrustFailure) {
+    func trustFailureIsReportedAsReason(trustFailure: TrustFailure) {
         var state = SessionTransferState()
 
         let isStopped = state.stop(.untrusted(trustFailure))
@@ -31,7 +31,7 @@ import Testing
         #expect((error(events)?.underlying as? URLError)?.code == trustFailure.urlCode)
     }
 
-    @Test func nothingOfADistrustedServersAnswerIsHandedOn() throws {
+    @Test func untrustedResponseIsNotDelivered() throws {
         var state = SessionTransferState()
         let head = HTTPResponseHead(status: .ok, headers: [])
 
@@ -43,7 +43,7 @@ import Testing
         #expect(error(end)?.code == .untrusted)
     }
 
-    @Test func rulesAreForTLSOnly() throws {
+    @Test func rulesApplyOnlyToTLS() throws {
         let policy = TrustPolicy.system.requiring(.tls13)
 
         #expect(try request("http://example.com", trust: policy).hostWithRules() == nil)
@@ -51,14 +51,14 @@ import Testing
         #expect(try request("https://example.com", trust: policy).hostWithRules() == "example.com")
     }
 
-    @Test func hostWhoseRulesCanNotBeFoundIsRefused() throws {
+    @Test func hostWithUnknownRulesIsRejected() throws {
         let request = try request("https://b%C3%BCcher.example/", trust: .system.requiring(.tls13))
 
         let error = #expect(throws: RequestError.self) { try request.hostWithRules() }
         #expect(error?.code == .unsupported)
     }
 
-    @Test func identityIsNotUsedAfterARedirectToAnotherOrigin() throws {
+    @Test func identityIsNotSentAfterCrossOriginRedirect() throws {
         let identity = try TrustPolicy.ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         var request = try request("https://example.com/", trust: .system.presenting(identity))
 
