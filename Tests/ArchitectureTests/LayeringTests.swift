@@ -104,12 +104,12 @@ struct Layering {
     private static let files = Result { try IndexStore.files(ofModule: "Requests") }
     private static let house = files.map(Layering.init)
 
-    @Test(isIndexed) func codeUsesOnlyItsOwnLayerAndBelow() throws {
+    @Test(isIndexed) func codeDependsOnlyOnLowerLayers() throws {
         let violations = try Self.house.get().violations
         #expect(violations == [])
     }
 
-    @Test(isIndexed) func indexHasEveryFileAndItsMembers() throws {
+    @Test(isIndexed) func indexContainsAllFilesAndMembers() throws {
         let indexed = try Self.files.get()
         let missing = Set(SourceFile.all(below: "Sources/Requests").map(\.path)).subtracting(indexed.map(\.path))
         #expect(missing == [], "build the tests again")
@@ -118,7 +118,7 @@ struct Layering {
 
     #if os(Linux)
     // Other platforms don't compile the libcurl transport, and lack some of its arrows.
-    @Test(isIndexed) func articleDrawsTheArrowsThatAreThere() throws {
+    @Test(isIndexed) func articleShowsActualDependencies() throws {
         let article = SourceFile.text(of: "Sources/Requests/Requests.docc/Articles/Architecture.md")
         let flowchart = try Self.house.get().flowchart
         #expect(article.contains("```mermaid\n\(flowchart)\n```"), "the article has to show:\n\(flowchart)")
@@ -133,7 +133,7 @@ struct Layering {
         ("Queue", "send()", []), ("Queue", "cookie", []), ("Message", "print", []),
         ("Elsewhere", "print", ["Sources/Requests/Elsewhere/A.swift is in no layer"]),
     ])
-    func useFromBelowIsFound(folder: String, name: String, violations: [String]) {
+    func detectsUpwardDependency(folder: String, name: String, violations: [String]) {
         func file(_ path: String, _ names: String..., isDefinition: Bool = true) -> IndexedFile {
             IndexedFile(
                 path: "Sources/Requests/\(path).swift",

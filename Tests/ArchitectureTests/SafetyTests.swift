@@ -80,11 +80,11 @@ enum Safety {
 }
 
 @Suite struct SafetyTests {
-    @Test func sourcesPromiseAndEndNothingUnsaid() {
+    @Test func sourcesContainOnlyListedUnsafeCode() {
         #expect(SourceFile.all(below: "Sources").flatMap(Safety.violations) == [])
     }
 
-    @Test func listHasNoEntryThatIsNotNeeded() {
+    @Test func listHasOnlyNecessaryEntries() {
         let files = SourceFile.all(below: "Sources").filter { $0.code.contains { $0.contains("@unchecked") } }
         let named = Set(files.flatMap(\.code).filter { !$0.hasPrefix(" ") }.flatMap(SourceFile.names))
         #expect(Safety.unchecked.keys.filter { !named.contains(Substring($0)) } == [])
@@ -96,7 +96,7 @@ enum Safety {
         "@preconcurrency import Dispatch", "let a = try? b()", "let a = headers.precondition(b)",
         "// try! fatalError()",
     ])
-    func allowedCodeIsNotFound(code: String) {
+    func ignoresAllowedCode(code: String) {
         #expect(Safety.violations(in: SourceFile(path: "A.swift", text: code)) == [])
     }
 
@@ -106,14 +106,14 @@ enum Safety {
         "let a = try! b()",
         "fatalError()", "preconditionFailure(\"no\")", "precondition(a)", "@preconcurrency protocol B {}",
     ])
-    func violationIsFound(code: String) {
+    func detectsViolation(code: String) {
         #expect(Safety.violations(in: SourceFile(path: "A.swift", text: code)).count == 1)
     }
 }
 
 /// The page about security names tests that exist.
 @Suite struct SecurityPageTests {
-    @Test func everySuiteThatIsNamedExists() {
+    @Test func namedSuitesExist() {
         let words = SourceFile.text(of: ".github/SECURITY.md").split(separator: "`").map(String.init)
         let named = Set(words.filter { $0.hasSuffix("Tests") && $0.allSatisfy { $0.isLetter || $0.isNumber } })
         let folders = ["BehaviourTests", "IntegrationTests", "RequestsTests", "RequestsTestingTests"]

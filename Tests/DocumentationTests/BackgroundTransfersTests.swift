@@ -26,14 +26,14 @@ import Testing
         $0.headers[.userAgent] = "Films/1"
     }
 
-    @Test func preparesARequest() async throws {
+    @Test func preparesURLRequest() async throws {
         let request = try await client.urlRequest(for: Get<Data>("films/7"))
 
         #expect(request.url?.absoluteString == "https://api.example.com/films/7")
         #expect(request.value(forHTTPHeaderField: "User-Agent") == "Films/1")
     }
 
-    @Test func bypassesAnInterceptorOfTransfers() async throws {
+    @Test func bypassesTransferInterceptor() async throws {
         let client = client.inheriting { $0.interceptors = [Stopwatch()] }
 
         let error = await #expect(throws: RequestError.self) {

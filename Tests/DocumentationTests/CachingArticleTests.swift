@@ -30,7 +30,7 @@ import Testing
         #expect(stored == "soup" && current == "soup")
     }
 
-    @Test func aRequestSaysWhatIsKept() async throws {
+    @Test func requestOverridesCaching() async throws {
         let cache = ResponseCache()
         let url = try #require(URL(string: "https://api.example.com"))
         let transport = InMemoryTransport { request in .status(.ok, body: Data(request.url.path.utf8)) }
@@ -51,7 +51,7 @@ import Testing
         #expect(stored.first?.body == Data("/menu".utf8) && cache.responses(for: address).isEmpty)
     }
 
-    @Test func ignoredCookiesIdentifyNoUsers() async throws {
+    @Test func ignoredCookiesDoNotIdentifyUsers() async throws {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers[.cookie] ?? "").utf8))
         }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func requestsWaitForANetwork() async {
+    @Test func requestsWaitForNetwork() async {
         let api = URL(string: "https://api.example.com")
 
         let patient = HTTPClient(baseURL: api) {
@@ -113,7 +113,7 @@ import Testing
         #expect(patient.environment.conditions.count == 1 && patient.environment.interceptors.count == 1)
     }
 
-    @Test func aBannerFollowsTheNetwork() async throws {
+    @Test func bannerReflectsConnectivity() async throws {
         let banner = Banner()
         banner.isHidden = !Connectivity.system.isConnected
         let following = Task {

@@ -9,7 +9,7 @@ import Testing
 
 /// A server sees the version of the library that the changelog has.
 @Suite(.bounded) struct ChangelogTests {
-    @Test func theUserAgentHasTheNewestVersion() async throws {
+    @Test func userAgentContainsLatestVersion() async throws {
         let changes = try String(contentsOf: SnippetTests.root.appending(path: "CHANGELOG.md"), encoding: .utf8)
         let heading = try #require(changes.split(separator: "\n").first { $0.hasPrefix("## [") })
         let version = heading.dropFirst(4).prefix { $0 != "]" }

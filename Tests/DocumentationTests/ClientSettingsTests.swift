@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct ClientSettingsTests {
-    @Test func aRequestOverridesItsClient() async throws {
+    @Test func requestOverridesClientSettings() async throws {
         let client = HTTPClient(baseURL: api) {
             $0.timeout = .seconds(15)
             $0.retry = RetryPolicy(limit: 2)
@@ -20,7 +20,7 @@ import Testing
         #expect(report.options.deadline == .seconds(30) && report.options.retry == .never)
     }
 
-    @Test func clientTakesItsParametersInOrder() {
+    @Test func clientAcceptsParametersInDocumentedOrder() {
         let transport = InMemoryTransport { _ in .noContent }
 
         let narrow = HTTPClient(baseURL: api, maxConcurrentRequests: 4, transport: transport) { $0.retry = .default }
@@ -28,7 +28,7 @@ import Testing
         #expect(narrow.maxConcurrentRequests == 4 && narrow.environment.retry == .default)
     }
 
-    @Test func clientHasLimiters() {
+    @Test func clientUsesLimiters() {
         let client = HTTPClient(baseURL: api)
 
         let limited = client.inheriting {
@@ -39,7 +39,7 @@ import Testing
         #expect(limited.environment.rateLimiter != nil && limited.environment.hostLimiter != nil)
     }
 
-    @Test func replacementsConcernOnlyTheRequestsOwnFieldsAndParameters() async throws {
+    @Test func replacementsAffectOnlyRequestsOwnValues() async throws {
         let transport = InMemoryTransport { _ in .status(.noContent) }
         let client = HTTPClient(baseURL: api, transport: transport) {
             $0.headers["X-A"] = "client"
@@ -59,7 +59,7 @@ import Testing
 
     /// The page has a line for every property of the environment, and for every modifier of a request, that the dump of
     /// the public interface contains.
-    @Test func thePageListsEverySetting() throws {
+    @Test func articleListsAllSettings() throws {
         let root = SnippetTests.root
         let dump = root.appending(path: "Tests/ArchitectureTests/PublicAPI/Requests.txt")
         let article = root.appending(path: "Sources/Requests/Requests.docc/Articles/ClientSettings.md")

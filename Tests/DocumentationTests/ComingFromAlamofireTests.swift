@@ -66,7 +66,7 @@ struct KitchenService: NetworkService {
         func store(_ data: Data) { content.withLock { $0 = data } }
     }
 
-    @Test func aValueIsFetchedByItsType() async throws {
+    @Test func fetchesValueByType() async throws {
         let client = HTTPClient(baseURL: api)
         let recipe = try await client.fetch(Get<Recipe>("recipes/1"))
 
@@ -90,7 +90,7 @@ struct KitchenService: NetworkService {
         }
     }
 
-    @Test @MainActor func aValueComesToAClosureOnTheMainActor() async throws {
+    @Test @MainActor func completionReceivesValueOnMainActor() async throws {
         let screen = RecipeScreen()
         screen.load()
 
@@ -98,7 +98,7 @@ struct KitchenService: NetworkService {
         #expect(screen.name == "Pancakes")
     }
 
-    @Test func aResponseHasMoreThanItsValue() async throws {
+    @Test func responseContainsMetadata() async throws {
         let client = HTTPClient(baseURL: api)
         var lines: [String] = []
         func print(_ status: HTTPStatus, _ name: String) { lines.append("\(status) \(name)") }
@@ -109,7 +109,7 @@ struct KitchenService: NetworkService {
         #expect(lines == ["200 OK Pancakes"])
     }
 
-    @Test func parametersAreAQueryJSONOrAForm() throws {
+    @Test func parametersAreEncodedAsQueryJSONOrForm() throws {
         let search = Get<Data>("recipes").query(["course": "soup", "page": 2])
         let order = Post<Void>("orders").body(.json(["dish": "soup", "count": 2]))
         let form = Post<Void>("orders").body(.form(["dish": "soup", "count": 2]))
@@ -119,7 +119,7 @@ struct KitchenService: NetworkService {
         #expect(try form.http.body.data() == Data("dish=soup&count=2".utf8))
     }
 
-    @Test func validationIsStrictOrLenient() async throws {
+    @Test func validationCanBeStrictOrLenient() async throws {
         let client = HTTPClient(baseURL: api)
 
         let strict = Get<Recipe>("recipes/1").validating(with: .contentType(.json))
@@ -129,7 +129,7 @@ struct KitchenService: NetworkService {
         #expect(try await client.send(lenient).status == .notFound)
     }
 
-    @Test func anInterceptorAdaptsAndRetries() async throws {
+    @Test func interceptorAdaptsAndRetries() async throws {
         let patient = HTTPClient(baseURL: api) {
             $0.interceptors = [KitchenInterceptor()]
             $0.retry = RetryPolicy(limit: 2, backoff: .exponential())
@@ -140,7 +140,7 @@ struct KitchenService: NetworkService {
         #expect(response.transfers.last?.request.headers["X-Kitchen"] == "north")
     }
 
-    @Test func eventsAreShownAndLogged() async throws {
+    @Test func eventsAreDisplayedAndLogged() async throws {
         let lines = Locked<[String]>([])
         @Sendable func log(_ line: String) { lines.withLock { $0.append(line) } }
 
@@ -152,7 +152,7 @@ struct KitchenService: NetworkService {
         #expect(lines.withLock { $0.first }?.contains("Get<Recipe>") == true)
     }
 
-    @Test func aSerializerIsADecoder() async throws {
+    @Test func decoderReplacesSerializer() async throws {
         let client = HTTPClient(baseURL: api)
 
         let lines = ResponseDecoder<[String]> { response in
@@ -176,14 +176,14 @@ struct KitchenService: NetworkService {
         try await HTTPClient(baseURL: api).fetch(upload)
     }
 
-    @Test func requestsWaitForTheNetwork() async throws {
+    @Test func requestsWaitForConnectivity() async throws {
         let connectivity = Connectivity()
         let waiting = HTTPClient(baseURL: api) { $0.conditions = [.connected(by: connectivity, timeout: .seconds(30))] }
 
         #expect(try await waiting.fetch(Get<Recipe>("recipes/1")) == pancakes)
     }
 
-    @Test func credentialsAreAskedForAndRefreshed() async throws {
+    @Test func credentialsAreRequestedAndRefreshed() async throws {
         let asked = HTTPClient(baseURL: api) {
             $0.interceptors = [
                 ChallengeInterceptor { _, _ in URLCredential(user: "ada", password: "secret", persistence: .none) }
@@ -198,7 +198,7 @@ struct KitchenService: NetworkService {
         #expect(try await member.fetch(Get<Recipe>("favourites")) == pancakes)
     }
 
-    @Test func filesGoDownAndUpAndLinesCome() async throws {
+    @Test func transfersFilesAndStreamsLines() async throws {
         let client = HTTPClient(baseURL: api)
         var lines: [String] = []
         func log(_ line: String) { lines.append(line) }
@@ -213,7 +213,7 @@ struct KitchenService: NetworkService {
         try FileManager.default.removeItem(at: film)
     }
 
-    @Test func aTrustManagerIsAPolicy() throws {
+    @Test func trustPolicyReplacesTrustManager() throws {
         let pins = try [TrustPolicy.PublicKeyPin("sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")]
         let pinned = try HTTPClient(baseURL: api) {
             $0.trust = try .system.pinning(pins, forHosts: ["api.example.com"])
@@ -222,7 +222,7 @@ struct KitchenService: NetworkService {
         #expect(pinned.environment.trust != .system)
     }
 
-    @Test func redirectsAndCachingAreModifiers() {
+    @Test func modifiersSetRedirectsAndCaching() {
         let staying = Get<Recipe>("recipes/1").redirect(.refuse)
         let fresh = Get<Recipe>("recipes/1").caching(.none)
         let kept = Get<Recipe>("recipes/1").caching(.for(.seconds(600)))
@@ -231,7 +231,7 @@ struct KitchenService: NetworkService {
         #expect(fresh.options.caching != kept.options.caching)
     }
 
-    @Test func aSessionIsAClient() async throws {
+    @Test func clientReplacesSession() async throws {
         let session = HTTPClient(baseURL: api, maxConcurrentRequests: 4) {
             $0.headers[.userAgent] = "Kitchen/1"
             $0.redirect = .follow(limit: 5)
@@ -242,7 +242,7 @@ struct KitchenService: NetworkService {
         #expect(session.operations.isEmpty && session.maxConcurrentRequests == 4)
     }
 
-    @Test func aRouterIsAnEnumeration() async throws {
+    @Test func routerIsAnEnumeration() async throws {
         let client = HTTPClient(baseURL: api)
 
         let content = try await client.fetch(KitchenRoute.recipe(1))
@@ -251,11 +251,11 @@ struct KitchenService: NetworkService {
         #expect(try KitchenRoute.search("soup").toURLRequest(baseURL: api).url?.query == "q=soup")
     }
 
-    @Test func aServiceHasMethodsOfItsOwn() async throws {
+    @Test func serviceDefinesItsOwnMethods() async throws {
         #expect(try await KitchenService().recipe(1) == pancakes)
     }
 
-    @Test func aRequestIsFetchedOnAClientThatRecovers() async throws {
+    @Test func clientRecoversFromUnauthorized() async throws {
         let client = HTTPClient(baseURL: api)
         let tokens = Tokens()
 

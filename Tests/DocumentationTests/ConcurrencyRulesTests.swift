@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 @Suite(.bounded) struct ConcurrencyRulesTests {
-    @Test func dependentsOnTheCompletionsQueueRunAfterIt() async {
+    @Test func dependentsRunAfterCompletion() async {
         let lines = AsyncStream.makeStream(of: String.self)
         @Sendable func print(_ line: String) { lines.continuation.yield(line) }
         let client = HTTPClient(baseURL: api)
@@ -25,7 +25,7 @@ import Testing
         #expect(await lines.stream.prefix(2).reduce(into: []) { $0.append($1) } == ["first", "second"])
     }
 
-    @Test func completionsMayWait() async {
+    @Test func completionsCanBlock() async {
         let name = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
             let client = HTTPClient(baseURL: api, maxConcurrentRequests: 1)
             @Sendable func show(_ author: Result<Author, RequestError>?) {
@@ -42,7 +42,7 @@ import Testing
         #expect(name == "Julia")
     }
 
-    @Test func cancelledTasksCancelOperations() async {
+    @Test func taskCancellationCancelsOperation() async {
         let transport = InMemoryTransport { _ in .never }
         let client = HTTPClient(baseURL: api, transport: transport)
 
@@ -69,7 +69,7 @@ import Testing
         #expect(results == 3)
     }
 
-    @Test func groupsMayBeOfSeveralTypes() async {
+    @Test func groupsCanMixResponseTypes() async {
         let shown = await withCheckedContinuation { (continuation: CheckedContinuation<[String?], Never>) in
             let client = HTTPClient(baseURL: api)
             @Sendable func show(_ recipe: Recipe?, _ author: Author?) {
@@ -84,7 +84,7 @@ import Testing
         #expect(shown == ["Pancakes", "Julia"])
     }
 
-    @Test func clientsThatInheritShareTheBound() async throws {
+    @Test func inheritingClientsShareConcurrencyLimit() async throws {
         let client = HTTPClient(baseURL: api, maxConcurrentRequests: 4)
 
         let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
@@ -94,7 +94,7 @@ import Testing
         #expect(Kitchen.server?.requests.contains { $0.headers["X-Role"] == "admin" } == true)
     }
 
-    @Test func aRefreshGoesBesideTheBound() async throws {
+    @Test func refreshIgnoresConcurrencyLimit() async throws {
         let client = HTTPClient(baseURL: api, maxConcurrentRequests: 1)
         struct Token: Decodable, Sendable { let access: String }
         struct Session: Authenticator {

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func dishIsFoundAfterALogin() async throws {
+    @Test func fetchesDishAfterLogin() async throws {
         let server = try makeServer()
         let book = try Cookbook(server: server.url("/v1").absoluteString)
         let login = Login(name: "ada", password: "right")
@@ -46,7 +46,7 @@ import Testing
         #expect(server.requests.last?.text.contains(#""added_at":"2026-11-23T08:00:00Z""#) == true)
     }
 
-    @Test func wrongPasswordHasTheReasonOfTheServer() async throws {
+    @Test func wrongPasswordReportsServersReason() async throws {
         let server = try makeServer()
         let book = try Cookbook(server: server.url("/v1").absoluteString)
 
@@ -56,7 +56,7 @@ import Testing
         #expect(answer == "refused: wrong password" && server.requests.map(\.path) == ["/v1/session"])
     }
 
-    @Test func refusedRefreshAsksForALogin() async throws {
+    @Test func rejectedRefreshRequiresLogin() async throws {
         let server = try MockServer { request in
             switch request.path {
             case "/v1/session": .json(#"{"access_token": "old", "refresh_token": "r"}"#)
@@ -69,7 +69,7 @@ import Testing
         #expect(await lookUp("soup", in: book, as: Login(name: "ada", password: "right")) == "log in again")
     }
 
-    @Test func withoutALoginNothingIsSent() async throws {
+    @Test func requestIsNotSentWithoutLogin() async throws {
         let server = try makeServer()
         let book = try Cookbook(server: server.url("/v1").absoluteString)
 

@@ -42,7 +42,7 @@ import Testing
         request.method == .head ? .status(.ok, headers: [.eTag: "\"1\""]) : .json(#"{"id": 7}"#)
     }
 
-    @Test func requestsAreValuesOrTypes() async throws {
+    @Test func requestsCanBeValuesOrTypes() async throws {
         let queue = Queue(transport)
         let id = 7
 
@@ -115,7 +115,7 @@ import Testing
         #expect(try HTTPBody.csv([["a", "b"], ["1", "2"]]).data() == Data("a,b\r\n1,2".utf8))
     }
 
-    @Test func bodiesOfSequences() async throws {
+    @Test func sequenceBodies() async throws {
         let transport = InMemoryTransport { request in .text(request.method == .get ? "film" : "") }
         let client = HTTPClient(baseURL: URL(string: "https://example.com"), transport: transport)
         let origin = HTTPClient(baseURL: URL(string: "https://example.com"), transport: transport)

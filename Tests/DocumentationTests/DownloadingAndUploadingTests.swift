@@ -29,7 +29,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         try? FileManager.default.removeItem(at: folder)
     }
 
-    @Test func contentGoesToAFile() async throws {
+    @Test func downloadsToFile() async throws {
         let movies = folder
 
         let id = 7
@@ -40,7 +40,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(try Data(contentsOf: file) == Kitchen.film)
     }
 
-    @Test func aTypeSaysWhatItsValueIs() async throws {
+    @Test func downloadTypeDefinesItsValue() async throws {
         defer { try? FileManager.default.removeItem(at: movies) }
         let film = try await client.fetch(Film(id: 7))
 
@@ -135,7 +135,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         try await client.fetch(photos)
     }
 
-    @Test func linesAreReadWhileTheyCome() async throws {
+    @Test func linesAreReadIncrementally() async throws {
         var lines: [String] = []
         func print(_ line: String) { lines.append(line) }
 
@@ -175,14 +175,14 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(lines == ["open", "skipped: decoding", "closed"])
     }
 
-    @Test func eventsComeForAsLongAsTheCallerWants() async throws {
+    @Test func eventStreamContinuesUntilCallerStops() async throws {
         let events = client.serverSentEvents(Get<Data>("feed"), reconnection: ServerSentEvent.Reconnection(limit: nil))
 
         var iterator = events.makeAsyncIterator()
         #expect(try await iterator.next()?.data == "more")
     }
 
-    @Test func eventsComeOverManyConnections() async throws {
+    @Test func eventsContinueAcrossConnections() async throws {
         var lines: [String] = []
         func print(_ id: String, _ data: String) { lines.append("\(id) \(data)") }
 

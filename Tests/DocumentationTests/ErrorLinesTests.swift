@@ -155,7 +155,7 @@ import Testing
         try String(contentsOf: SnippetTests.root.appending(path: path), encoding: .utf8)
     }
 
-    @Test func everyCodeHasALine() throws {
+    @Test func errorCodesHaveLogLines() throws {
         let source = try text("Sources/Requests/Response/RequestError+Code.swift")
         let names = source.components(separatedBy: "= Code(\"").dropFirst().compactMap {
             $0.split(separator: "\"").first
@@ -164,7 +164,7 @@ import Testing
         #expect(Set(names.map(String.init)).symmetricDifference(Self.errors.map(\.code.name)) == [])
     }
 
-    @Test func everyCodeHasARemedy() throws {
+    @Test func errorCodesHaveRemedies() throws {
         let article = try text("Sources/Requests/Requests.docc/Articles/Troubleshooting.md")
         let cells = article.components(separatedBy: "\n").compactMap { $0.components(separatedBy: " | ").first }
         let missing = Self.errors.map(\.code.name).filter { name in !cells.contains { $0.contains("`\(name)`") } }
@@ -172,7 +172,7 @@ import Testing
         #expect(missing == [])
     }
 
-    @Test func theArticleHasTheLinesThatArePrinted() throws {
+    @Test func articleContainsPrintedLines() throws {
         let article = try text("Sources/Requests/Requests.docc/Articles/HandlingErrors.md")
         let printed = Self.errors.map { "| `\($0)` |" }
         let lines = article.components(separatedBy: "\n")

@@ -47,7 +47,7 @@ import Testing
         HTTPClient(baseURL: URL(string: "https://example.com"), maxConcurrentRequests: 1, transport: transport)
     }
 
-    @Test func aGraphFansOutAndInAgain() async throws {
+    @Test func graphFansOutAndIn() async throws {
         let queue = queue
 
         let user = queue.addRequest(UserRequest(name: "ada"))
@@ -67,7 +67,7 @@ import Testing
         #expect(report.request?.counts == [2, 1] && partial.request?.counts == [2, 1])
     }
 
-    @Test func requestsDependOnSeveralOperations() async throws {
+    @Test func requestDependsOnSeveralOperations() async throws {
         let queue = queue
         let user = queue.addRequest(UserRequest(name: "ada"))
         let issues = queue.addGroup([IssuesRequest("requests"), IssuesRequest("swift-nio")])
@@ -83,7 +83,7 @@ import Testing
         #expect(summary.request?.counts == [3, 2, 1])
     }
 
-    @Test func requestsDependOnAnArrayOfOperations() async throws {
+    @Test func requestDependsOnArrayOfOperations() async throws {
         let queue = queue
 
         let operations = ["requests", "swift-nio"].map { queue.addRequest(IssuesRequest($0)) }
@@ -100,7 +100,7 @@ import Testing
         #expect(total.request?.counts == [2, 1])
     }
 
-    @Test func aGraphIsDrawnAsTheArticleShowsIt() async throws {
+    @Test func graphIsRenderedAsInArticle() async throws {
         let transport = ManualTransport()
         let address = URL(string: "https://example.com")
         let queue = HTTPClient(baseURL: address, maxConcurrentRequests: 1, transport: transport)
@@ -129,7 +129,7 @@ import Testing
         for operation in [issues, report] as [Operation] { operation.cancel() }
     }
 
-    @Test func aGroupGrows() async throws {
+    @Test func groupGrows() async throws {
         let queue = queue
         let user = queue.addRequest(UserRequest(name: "ada"))
 
@@ -153,14 +153,14 @@ import Testing
         }
     }
 
-    @Test func anOperationProducesOthers() async throws {
+    @Test func operationProducesOthers() async throws {
         let group = queue.addOperationGroup { group in group.addOperation(Crawl(depth: 3)) }
 
         try await group.value()
         #expect(group.operations.isEmpty)
     }
 
-    @Test func exclusiveRequestRunsAlone() async throws {
+    @Test func exclusiveRequestsDoNotOverlap() async throws {
         let (queue, ran) = (queue, Locked(false))
         let migration = BlockOperation { ran.withLock { $0 = true } }
 

@@ -45,7 +45,7 @@ import Testing
         #expect(printed == ["unacceptableStatus", "validating", "Optional(404 Not Found)", "no such recipe", "1"])
     }
 
-    @Test func closuresNameTheTypeOfTheError() async throws {
+    @Test func closuresDeclareTypedErrors() async throws {
         let (client, shown, isShown) = (HTTPClient(baseURL: api), Locked(""), Gate())
         @Sendable func show(_ text: String) {
             shown.withLock { $0 = text }
@@ -64,7 +64,7 @@ import Testing
         #expect(shown.withLock { $0 }.hasPrefix("unacceptableStatus"))
     }
 
-    @Test func failedDependencyHasThePhaseOfTheTable() async throws {
+    @Test func failedDependencyReportsDocumentedPhase() async throws {
         let client = HTTPClient(baseURL: api)
         let failing = client.addRequest(Get<Recipe>("recipes/0"))
         let request = client.addRequest(after: failing) { Get<Author>("authors/\($0.authorID)") }
@@ -76,7 +76,7 @@ import Testing
         #expect(ofGroup?.code == .dependencyFailed && ofGroup?.phase == .waiting)
     }
 
-    @Test func requestsMapErrorsToTheirOwn() async {
+    @Test func requestsMapErrorsToCustomType() async {
         await #expect {
             try await OperationQueue().fetch(OrderRequest())
         } throws: { error in
@@ -88,7 +88,7 @@ import Testing
         let message: String
     }
 
-    @Test func apisHaveErrorsOfTheirOwn() async {
+    @Test func decodesErrorsOfAPI() async {
         var printed: [String] = []
         func print(_ value: Any) { printed.append("\(value)") }
 
@@ -107,7 +107,7 @@ import Testing
         (RequestError.Code.cancelled, ""), (.offline, "offline"), (.authenticationFailed, "login"),
         (.decoding, "decoding"),
     ])
-    func codesAreDistinguished(code: RequestError.Code, said: String) {
+    func errorCodesAreHandled(code: RequestError.Code, said: String) {
         var words: [String] = []
         func showLogin() { words.append("login") }
         func showOffline() { words.append("offline") }

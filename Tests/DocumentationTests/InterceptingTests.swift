@@ -115,7 +115,7 @@ import Testing
     private let home = URL(string: "https://api.example.com")
     private let pancakes = StubResponse.json(#"{"name": "Pancakes", "authorID": 7}"#)
 
-    @Test func requestOfAnInterceptorIsAwaitedUnlessDetached() async throws {
+    @Test func interceptorsRequestIsAwaitedUnlessDetached() async throws {
         let configuration = Configuration()
         let transport = InMemoryTransport { .status(.ok, body: Data("\($0.url.lastPathComponent)".utf8)) }
         let client = HTTPClient(baseURL: home, maxConcurrentRequests: 1, transport: transport) {
@@ -128,7 +128,7 @@ import Testing
         try await eventually { configuration.stored == [Data("configuration".utf8)] }
     }
 
-    @Test func timingCoversTheTransfer() async throws {
+    @Test func timingIncludesTransfer() async throws {
         let (clock, times) = (ManualClock(), Locked<[Duration]>([]))
         let transport = InMemoryTransport { _ in
             clock.advance(by: .milliseconds(30))
@@ -143,7 +143,7 @@ import Testing
         #expect(measured == [.milliseconds(30)])
     }
 
-    @Test func signatureIsMadeForEachHopOfTheOrigin() async throws {
+    @Test func eachSameOriginHopIsSigned() async throws {
         let transport = InMemoryTransport { request in
             switch request.url.absoluteString {
             case "https://api.example.com/orders": .status(.found, headers: [.location: "/orders/7"])
@@ -165,7 +165,7 @@ import Testing
         #expect(transport.requests.map { $0.headers["X-Signature"] } == ["signed /orders", "signed /orders/7", nil])
     }
 
-    @Test func knownAnswerTakesNoTransfer() async throws {
+    @Test func cachedResponseNeedsNoTransfer() async throws {
         let transport = InMemoryTransport { [pancakes] _ in pancakes }
         let client = HTTPClient(baseURL: home, transport: transport) { $0.interceptors = [RecentAnswers()] }
 
@@ -176,7 +176,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func loginNeedsNoPlaceOfItsOwn() async throws {
+    @Test func loginUsesNoConcurrencySlot() async throws {
         let transport = InMemoryTransport { request in
             if request.url.path == "/login" { return .status(.ok, body: Data("secret".utf8)) }
             return request.headers[.authorization] == "Bearer secret" ? .status(.noContent) : .status(.unauthorized)
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func hedgeAnswersInPlaceOfASlowTransfer() async throws {
+    @Test func hedgeReplacesSlowTransfer() async throws {
         let (clock, sent) = (ManualClock(), Locked(0))
         let transport = InMemoryTransport { [pancakes] _ in
             let number = sent.withLock { count in
@@ -216,7 +216,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func quickAnswerNeedsNoHedge() async throws {
+    @Test func fastResponseNeedsNoHedge() async throws {
         let transport = InMemoryTransport { [pancakes] _ in pancakes }
         let client = hedgingClient(over: transport, clock: ManualClock())
 

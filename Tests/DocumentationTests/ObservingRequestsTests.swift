@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func clientsAreWatched() async throws {
+    @Test func clientIsObserved() async throws {
         let recorder = RecordingMonitor()
         let client = HTTPClient(baseURL: api) {
             $0.monitors = [.console, recorder]
@@ -35,7 +35,7 @@ import Testing
         #expect(recorder.timeline.transfers.map(\.operation.tag) == ["start page"])
     }
 
-    @Test func linesGoWhereTheyAreWanted() async throws {
+    @Test func logLinesUseCustomOutput() async throws {
         let lines = Lines()
         let log: @Sendable (String) -> Void = { lines.append($0) }
         let client = HTTPClient(baseURL: api)
@@ -49,7 +49,7 @@ import Testing
         #expect(!all.contains { $0.contains("s3cret") })
     }
 
-    @Test func oneOperationIsWatched() async throws {
+    @Test func singleOperationIsObserved() async throws {
         let lines = Lines()
         let log: @Sendable (String) -> Void = { lines.append($0) }
         let client = HTTPClient(baseURL: api)
@@ -64,7 +64,7 @@ import Testing
         #expect(await lines.first(1) == ["200 OK"])
     }
 
-    @Test func monitorsAreOneMethod() async throws {
+    @Test func monitorRequiresOneMethod() async throws {
         let labels = Lines()
         let queue = DispatchQueue(label: "metrics")
         let client = HTTPClient(baseURL: api) {
@@ -75,7 +75,7 @@ import Testing
         #expect(await labels.first(1) == ["unacceptableStatus"])
     }
 
-    @Test func finishedRequestsCanBeDrawn() async throws {
+    @Test func finishedRequestsCanBeRendered() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -95,7 +95,7 @@ import Testing
         #expect(try Data(contentsOf: folder.appending(path: "requests.har")).count > 100)
     }
 
-    @Test func queuesCanBeDrawn() {
+    @Test func queuesCanBeRendered() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
@@ -108,7 +108,7 @@ import Testing
         queue.isSuspended = false
     }
 
-    @Test func requestsAreCommands() async throws {
+    @Test func requestIsPrintedAsCommand() async throws {
         let client = HTTPClient(baseURL: api)
         let order = Post<Void>("orders").body(.json(["eggs": 3])).headers { Authorization("Bearer s3cret") }
 

@@ -82,7 +82,7 @@ import Testing
         var request: Post<Void> { Post("notes/\(note)/tags").body { tags } }
     }
 
-    @Test func notesAreSavedRefusedAndDiscarded() async throws {
+    @Test func notesAreSavedRejectedAndDiscarded() async throws {
         let folder = TemporaryFolder()
         let server = try MockServer()
         server.route(.put, "/notes/1", .status(.noContent))
@@ -108,7 +108,7 @@ import Testing
         await notebook.logOut()
     }
 
-    @Test func contentOfAnOlderVersionIsMigrated() async throws {
+    @Test func olderContentIsMigrated() async throws {
         let folder = TemporaryFolder()
         let client = HTTPClient(baseURL: URL(string: "https://api.example.com"))
 
@@ -123,7 +123,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test func backgroundTaskWaitsUntilNothingIsLeft() async throws {
+    @Test func backgroundTaskWaitsUntilDrained() async throws {
         let folder = TemporaryFolder()
         let outbox = try Outbox(at: folder.url, client: HTTPClient()) {
             $0.register(DeleteNote.self, as: "delete-note")

@@ -52,7 +52,7 @@ import Testing
         #expect(try await allRepos().reduce(into: []) { $0 += $1 }.count == 3)
     }
 
-    @Test func aLoopFetchesAllPages() async throws {
+    @Test func loopFetchesAllPages() async throws {
         var repos: [Repo] = []
 
         for try await page in client.pages(Get<[Repo]>("repos")) {
@@ -62,7 +62,7 @@ import Testing
         #expect(repos.map(\.name) == ["swift", "swift-nio", "swift-log"])
     }
 
-    @Test func pagesAreFoundInTheContent() async throws {
+    @Test func nextPageIsReadFromBody() async throws {
         let people = client.pages(Get<Listing>("people"), by: .following(\.body.next))
         let orders = client.pages(Get<Listing>("orders"), by: .cursor(\.body.cursor, parameter: "cursor"))
         let matches = client.pages(
@@ -77,7 +77,7 @@ import Testing
         #expect(try await matches.reduce([], +) == ["tomato soup", "onion soup"])
     }
 
-    @Test func responsesHaveHeadersAndLinks() async throws {
+    @Test func pagedResponsesIncludeHeadersAndLinks() async throws {
         var lines: [String] = []
         func print(_ total: String, _ count: Int) { lines.append("\(total) \(count)") }
         var repos: [Repo] = []
@@ -96,7 +96,7 @@ import Testing
         #expect(titles == ["more"] && repos == [Repo(name: "swift-log")])
     }
 
-    @Test func pagesAreFetchedAhead() async throws {
+    @Test func pagesArePrefetched() async throws {
         var repos: [Repo] = []
 
         for try await page in client.pages(Get<[Repo]>("repos"), prefetching: true).prefix(2) {

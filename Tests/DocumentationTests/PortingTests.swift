@@ -59,7 +59,7 @@ struct OAuthAuthenticator: Authenticator {
         let message: String
     }
 
-    @Test func sharedClientTakesWholeAddresses() async throws {
+    @Test func sharedClientAcceptsAbsoluteURLs() async throws {
         let (text, url) = (api.absoluteString + "/recipes/1", api.appending(path: "recipes/1"))
 
         let first = try await HTTPClient.shared.fetch(Get<Recipe>("\(raw: text)"))
@@ -68,7 +68,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(first == pancakes && second == pancakes)
     }
 
-    @Test func wrapperTakesPathAndParameters() async throws {
+    @Test func wrapperAcceptsPathAndParameters() async throws {
         let transport = InMemoryTransport { _ in .json(#"{"name": "Pancakes", "authorID": 7}"#) }
         let wrapper = APIClient(client: HTTPClient(baseURL: api, transport: transport))
 
@@ -84,7 +84,7 @@ struct OAuthAuthenticator: Authenticator {
         var trackTitle: String
     }
 
-    @Test func codersAreSetOnceOrForOneRequest() async throws {
+    @Test func codersAreSetPerClientOrRequest() async throws {
         let transport = InMemoryTransport { request in
             request.method == .post ? .json(request.text) : .json(#"[{"track_title": "Ode"}]"#)
         }
@@ -121,7 +121,7 @@ struct OAuthAuthenticator: Authenticator {
         var page: Int
     }
 
-    @Test func parametersMayBeListsAndDictionaries() throws {
+    @Test func parametersCanBeListsAndDictionaries() throws {
         let (dictionary, items): ([String: Any], _) = (["dish": "soup"], [URLQueryItem(name: "page", value: "2")])
 
         let filtered = Get<Data>("recipes").query(RecipeFilter(tags: ["sweet", "fast"], page: 2))
@@ -136,7 +136,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(listed.http.query.percentEncoded == "page=2")
     }
 
-    @Test func encoderHasAPropertyForEachChoice() throws {
+    @Test func encoderOptionsAreProperties() throws {
         let client = HTTPClient(baseURL: api)
 
         var encoder = QueryEncoder()
@@ -154,13 +154,13 @@ struct OAuthAuthenticator: Authenticator {
         #expect(query.percentEncoded == "is_fast=1&tags=a+b&tags=c")
     }
 
-    @Test func validateIsAValidator() async throws {
+    @Test func validatorReplacesValidate() async throws {
         let strict = HTTPClient(baseURL: api) { $0.validators = [.contentType] }
 
         #expect(try await strict.fetch(Get<Recipe>("recipes/1")) == pancakes)
     }
 
-    @Test func emptyContentIsVoidOrNil() async throws {
+    @Test func emptyBodyDecodesAsVoidOrNil() async throws {
         let client = HTTPClient(baseURL: api)
 
         try await client.fetch(Delete<Void>("recipes/1"))
@@ -169,7 +169,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(recipe == nil)
     }
 
-    @Test func errorsAreAskedForTheirCause() async {
+    @Test func errorsProvideTheirCause() async {
         let client = HTTPClient(baseURL: api) { $0.validators = [.errors(APIError.self)] }
         var lines: [String] = []
         func print(_ value: Any) { lines.append("\(value)") }
@@ -184,7 +184,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(lines == ["404", "bad luck"])
     }
 
-    @Test func monitorIsAType() async throws {
+    @Test func monitorReplacesEventListener() async throws {
         let lines = Locked<[String]>([])
         @Sendable func log(_ line: String) { lines.withLock { $0.append(line) } }
 
@@ -194,7 +194,7 @@ struct OAuthAuthenticator: Authenticator {
         try await eventually { lines.withLock { $0.count } == 1 }
     }
 
-    @Test func credentialsOfOneRequestAndOfAll() async throws {
+    @Test func credentialsAreSetPerRequestOrClient() async throws {
         let (old, token) = (OAuthToken(access: "old", expires: .distantPast), "new")
 
         let authentication = AuthenticationInterceptor(
@@ -211,7 +211,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(authentication.credential?.access == "new")
     }
 
-    @Test func progressComesToAClosureAndTheValueIsAwaited() async throws {
+    @Test func reportsProgressAndAwaitsValue() async throws {
         let client = HTTPClient(baseURL: api)
         let photo = Data("photo".utf8)
 
@@ -225,7 +225,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(recipe == pancakes)
     }
 
-    @Test func severalRequestsHaveOneCompletion() async throws {
+    @Test func severalRequestsShareOneCompletion() async throws {
         let client = HTTPClient(baseURL: api)
         let isDone = Gate()
         @Sendable func show(_ recipe: Recipe?, _ author: Author?) { isDone.open() }
@@ -239,7 +239,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(names == ["Pancakes"])
     }
 
-    @Test func retriesAreAPolicyOrAClosure() async throws {
+    @Test func retriesUsePolicyOrClosure() async throws {
         let client = HTTPClient(baseURL: api) {
             $0.retry = RetryPolicy(limit: 2, backoff: .exponential(from: .milliseconds(500)), methods: [.get, .put])
             $0.interceptors = [
@@ -253,7 +253,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(try await client.fetch(Get<Recipe>("recipes/1")) == pancakes)
     }
 
-    @Test func networkIsAStatusAndASequence() async {
+    @Test func connectivityHasStatusAndSequence() async {
         let connectivity = Connectivity(.connected(.cellular))
         var kinds: [String] = []
         func show(_ kind: String) { kinds.append(kind) }
@@ -288,7 +288,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(try await client.fetch(followed) == "1")
     }
 
-    @Test func cacheIsASetting() async throws {
+    @Test func cacheIsClientSetting() async throws {
         let transport = InMemoryTransport { _ in .text("soup") }
 
         let cached = HTTPClient(baseURL: api, transport: transport) { $0.cache = ResponseCache() }
@@ -297,7 +297,7 @@ struct OAuthAuthenticator: Authenticator {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func trustNamesHosts() throws {
+    @Test func trustIsConfiguredPerHost() throws {
         let data = Data(TransportsTests.authority.utf8)
 
         let certificate = try TrustPolicy.Certificate(data)  // DER or PEM

@@ -13,7 +13,7 @@ import Testing
         var request: Get<Author> { Get("authors/\(id)").timeout(10) }
     }
 
-    @Test(arguments: [1]) func clientFetchesInALine(id: Int) async throws {
+    @Test(arguments: [1]) func clientFetchesInOneLine(id: Int) async throws {
         struct Recipe: Decodable {
             let name: String
             let authorID: Int
@@ -25,7 +25,7 @@ import Testing
         #expect(recipe.name == "Pancakes" && recipe.authorID == 7)
     }
 
-    @Test(arguments: [1]) func anOperationWaitsForBoth(id: Int) async {
+    @Test(arguments: [1]) func operationWaitsForBothDependencies(id: Int) async {
         let client = HTTPClient(baseURL: api)
         let names = await withCheckedContinuation { (continuation: CheckedContinuation<[String?], Never>) in
             @Sendable func show(_ recipe: Result<Recipe, RequestError>?, _ author: Result<Author, any Error>?) {

@@ -85,7 +85,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         transport.requests.map { String($0.url.absoluteString.dropFirst("https://example.com/v1".count)) }
     }
 
-    @Test func typeHasItsDecoderAndItsError() async throws {
+    @Test func requestTypeDefinesDecoderAndError() async throws {
         let client = HTTPClient(transport: InMemoryTransport { _ in .json(#"[{"id": 7}]"#) }) { $0.baseURL = Self.site }
         func entries() async throws(RequestError) -> [Entry] { try await client.fetch(GetEntries()) }
 
@@ -110,14 +110,14 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         )
     }
 
-    @Test func valuesBecomeQueries() async throws {
+    @Test func valuesAreEncodedAsQueries() async throws {
         let filtered = Get<[Entry]>("entries").query(EntryFilter(text: "pan", tags: ["sweet", "fast"]))
 
         _ = try? await client.fetch(filtered)
         #expect(targets == ["/entries?text=pan&tags%5B%5D=sweet&tags%5B%5D=fast"])
     }
 
-    @Test func closureSetsEverything() async throws {
+    @Test func closureConfiguresRequest() async throws {
         let name = "a/b"
 
         let order = HTTPRequest {
@@ -132,7 +132,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         #expect(targets == ["/orders/a%2Fb"] && order.options.priority == .high)
     }
 
-    @Test func requestsOfOnesOwnHaveModifiers() async throws {
+    @Test func customRequestsSupportModifiers() async throws {
         let queue = client
 
         let entry = try await queue.fetch(EntryRequest(id: 7).retry(limit: 2).deadline(.seconds(30)).tag("entry"))
@@ -140,7 +140,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         #expect(entry.id == 7 && targets == ["/entries/7"])
     }
 
-    @Test func somethingGoesAlongWithARequest() async throws {
+    @Test func userInfoReachesInterceptor() async throws {
         let client = client
 
         let profile = Get<User>("users/me").userInfo(Screen.self, "profile")
@@ -153,7 +153,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         #expect(transport.requests.first?.headers["X-Screen"] == "profile")
     }
 
-    @Test func codersAreOfAnyFormat() async throws {
+    @Test func codersSupportCustomFormats() async throws {
         let (preferences, chat) = (Preferences(), Chat(text: "hello"))
 
         let saving = Put<Preferences>("preferences", decoding: .propertyList).body(.propertyList(preferences))
@@ -165,7 +165,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         #expect(transport.requests.last?.headers[.accept] == "application/protobuf")
     }
 
-    @Test func closuresAreEnough() async throws {
+    @Test func closuresReplaceInterceptorTypes() async throws {
         let lines = Recorded()
         let client = client
         @Sendable func log(_ line: String) { lines.append(line) }
@@ -192,7 +192,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         #expect(lines.all.contains("200 OK") && transport.requests.first?.headers["X-Request-ID"] != nil)
     }
 
-    @Test func operationsAreWatchedOneByOne() async throws {
+    @Test func operationsAreObservedIndividually() async throws {
         let lines = Recorded()
         let client = HTTPClient(baseURL: api)
         @Sendable func log(_ line: String) { lines.append(line) }
@@ -209,7 +209,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         watched.addRequest(RecipeRequest(recipeID: 1))
     }
 
-    @Test func tasksOfASessionAreConfigured() async throws {
+    @Test func urlSessionTasksAreConfigured() async throws {
         let seen = Recorded()
 
         let film = Get<Data>("films/7").configuringTask { $0.countOfBytesClientExpectsToReceive = 200_000 }
@@ -223,7 +223,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         #expect(film.options.configureTask != nil && seen.all == ["true 0.25"])
     }
 
-    @Test func loginsGoPastTheCredentials() async throws {
+    @Test func loginIsSentWithoutCredentials() async throws {
         struct Login: Encodable, Sendable { var name = "ada" }
         typealias Token = ValidatingAndRetryingTests.Token
         let (client, login) = (HTTPClient(baseURL: api), Login())

@@ -52,7 +52,7 @@ import Testing
 
     let queue = OperationQueue()
 
-    @Test @MainActor func completionsUseAViewController() async throws {
+    @Test @MainActor func completionUpdatesViewController() async throws {
         let screen = RecipeScreen()
         screen.load()
 
@@ -74,7 +74,7 @@ import Testing
         #expect(printed == "Pancakes")
     }
 
-    @Test func completionsTakeResponses() async {
+    @Test func completionsReceiveResponses() async {
         let printed = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
             @Sendable func print(_ status: HTTPStatus, _ name: String) {
                 continuation.resume(returning: "\(status) \(name)")
@@ -96,7 +96,7 @@ import Testing
         #expect(film == Kitchen.film && bar == 1)
     }
 
-    @Test func everythingIsListedAndCancelled() async throws {
+    @Test func operationsAreListedAndCancelled() async throws {
         let client = HTTPClient(baseURL: api, transport: InMemoryTransport { _ in .never })
         client.addRequest(RecipeRequest(recipeID: 1))
 
@@ -114,7 +114,7 @@ import Testing
         #expect(!client.requestOperations.contains { !$0.isCancelled })
     }
 
-    @Test func anOperationQueueGetsAnEnvironment() async throws {
+    @Test func operationQueueUsesEnvironment() async throws {
         let watched = HTTPClient(queue: queue) {
             $0.baseURL = api
             $0.monitors.append(.console)
@@ -123,7 +123,7 @@ import Testing
         #expect(try await watched.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
     }
 
-    @Test func anotherRequestReadsTheResult() async throws {
+    @Test func dependentRequestReadsResult() async throws {
         let queue = OperationQueue()
         let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
         let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
@@ -131,7 +131,7 @@ import Testing
         #expect(try await author.value() == Author(name: "Julia"))
     }
 
-    @Test func requestsAreMadeFromResults() async throws {
+    @Test func requestsAreCreatedFromResults() async throws {
         let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
         let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
         #expect(try await author.value() == Author(name: "Julia"))
@@ -142,7 +142,7 @@ import Testing
         #expect(try await menu.value().title == "Pancakes by Julia")
     }
 
-    @Test func operationsAreConfiguredBeforeTheyAreAdded() async throws {
+    @Test func operationsAreConfiguredBeforeBeingAdded() async throws {
         let operation = queue.makeOperation(for: RecipeRequest(recipeID: 1))
         operation.qualityOfService = .userInitiated
         queue.addOperation(operation)

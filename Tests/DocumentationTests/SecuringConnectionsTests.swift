@@ -11,7 +11,7 @@ import Testing
     private let currentKey = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
     private let nextKey = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
 
-    @Test func pinsAreAPolicyOfTheClient() throws {
+    @Test func clientPinsPublicKeys() throws {
         let trust = try TrustPolicy.system.pinning(
             [TrustPolicy.PublicKeyPin(currentKey), TrustPolicy.PublicKeyPin(nextKey)],
             forHosts: ["api.example.com"]
@@ -21,7 +21,7 @@ import Testing
         #expect(client.environment.trust == trust)
     }
 
-    @Test func requestsHaveTrustOfTheirOwn() async throws {
+    @Test func requestsOverrideTrust() async throws {
         let transport = InMemoryTransport { _ in .status(.noContent) }
         let client = HTTPClient(baseURL: URL(string: "https://localhost:8443"), transport: transport)
 
@@ -33,7 +33,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func unsupportedRequestIsRefusedBeforeItIsSent() async throws {
+    @Test func unsupportedRequestFailsBeforeSending() async throws {
         let server = try MockServer { _ in .noContent }
         let client = HTTPClient(baseURL: server.url, configuration: .ephemeral) {
             $0.trust = TrustPolicy.system.requiring(.tls13)
@@ -46,7 +46,7 @@ import Testing
     }
     #endif
 
-    @Test func secretsStayWithTheirOrigin() async throws {
+    @Test func secretsStayWithinOrigin() async throws {
         let key = "s3cret"
         let (here, there) = (try MockServer(), try MockServer { _ in .noContent })
         here.route(.get, "/photos/1", .redirect(to: there.url("/photos/1").absoluteString))
@@ -67,7 +67,7 @@ import Testing
         #expect(try response.cURL()?.contains(key) == false)
     }
 
-    @Test func redirectsAreTakenAsTheyAreSaid() async throws {
+    @Test func redirectModifiersAreApplied() async throws {
         let (here, there) = (try MockServer(), try MockServer { _ in .noContent })
         here.route(.post, "/uploads", .redirect(to: there.url("/u").absoluteString, status: .temporaryRedirect))
         let client = HTTPClient(baseURL: here.url)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func cookiesAreTheClientsOwn() async throws {
+    @Test func cookiesBelongToClient() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -100,7 +100,7 @@ import Testing
         #expect(server.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
     }
 
-    @Test func signaturesAreSecrets() async throws {
+    @Test func signaturesAreTreatedAsSecrets() async throws {
         struct Key: Sendable {
             func signature(of request: HTTPRequest) -> String { "signed \(request.url.path)" }
         }

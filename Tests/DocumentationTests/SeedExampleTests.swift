@@ -36,7 +36,7 @@ struct RecipeRequest: DecodableRequest {
 @Suite(.bounded) struct SeedExampleTests {
     typealias RecipeRequest = SeedExample.RecipeRequest
 
-    @Test func theExampleOfTheAncestorRunsUnchanged() async {
+    @Test func originalExampleRunsUnchanged() async {
         let transport = InMemoryTransport { request in
             request.url.absoluteString == "https://recipes.com/fakeapi/recipe/1"
                 ? .json(#"{"name": "Pancakes", "ingredients": ["milk"], "steps": ["mix", "fry"]}"#)

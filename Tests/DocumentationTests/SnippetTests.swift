@@ -44,13 +44,13 @@ import Testing
         }
     }
 
-    @Test func thereAreSnippets() {
+    @Test func documentsContainSnippets() {
         #expect(Self.documents.count > 4)
         #expect(Self.snippets(of: "a\n```swift\n  let a = 1\n\n  let b = 2\n```\nb") == ["let a = 1 let b = 2"])
     }
 
     @Test(arguments: documents)
-    func everySnippetIsATest(document: URL) throws {
+    func snippetsAppearInTests(document: URL) throws {
         let text = try String(contentsOf: document, encoding: .utf8)
         for snippet in Self.snippets(of: text) {
             #expect(
@@ -65,7 +65,7 @@ import Testing
             "README.md", "GettingStarted.md", "DefiningRequests.md", "RunningRequests.md", "SwiftConcurrency.md",
         ]
     )
-    func everyFirstSnippetIsCompiledOnTheMainActor(document: String) throws {
+    func introSnippetsCompileOnMainActor(document: String) throws {
         let url = try #require(Self.documents.first { $0.lastPathComponent == document })
         let snippets = Self.snippets(of: try String(contentsOf: url, encoding: .utf8))
         #expect(!snippets.isEmpty)

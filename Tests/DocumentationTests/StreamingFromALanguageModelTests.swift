@@ -78,7 +78,7 @@ import Testing
             (.status(.noContent), ""),
         ]
     )
-    func answerIsReadAndPaidForOnce(_ response: StubResponse, text: String) async throws {
+    func replyIsReadAndBilledOnce(_ response: StubResponse, text: String) async throws {
         let server = try MockServer { _ in response }
 
         #expect(try await Model(at: server.url).answer() == text)
@@ -90,7 +90,7 @@ import Testing
         )
     }
 
-    @Test func halfAnAnswerIsAnErrorAfterItsHalf() async throws {
+    @Test func truncatedReplyFailsAfterReceivedText() async throws {
         let half = "data: {\"text\": \"Be\"}\n\ndata: {\"text\": \"cau"
         let response = StubResponse.text(half, type: "text/event-stream").truncated(after: 30)
         let transport = InMemoryTransport { _ in response }
@@ -103,7 +103,7 @@ import Testing
         #expect(text == "Be" && error?.code == .connectionLost && transport.requests.count == 1)
     }
 
-    @Test func busyModelIsAskedAgain() async throws {
+    @Test func busyModelIsRetried() async throws {
         let clock = ManualClock()
         let transport = InMemoryTransport.answering([
             .status(.tooManyRequests, headers: [.retryAfter: "20"]), Self.events("data: {}\n\n"),
@@ -121,7 +121,7 @@ import Testing
         #expect(try await events == 1 && transport.requests.count == 2)
     }
 
-    @Test func cancelledAnswerStops() async throws {
+    @Test func cancelledReplyStops() async throws {
         let gate = Gate()
         let response = Self.events("data: {\"text\": \"Once\"}\n\ndata: {\"text\": \"upon\"}\n\n").held(
             by: gate,

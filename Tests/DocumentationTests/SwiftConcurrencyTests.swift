@@ -48,7 +48,7 @@ nonisolated struct Song: Codable, Sendable {
         .json(#"{"title": "\#(request.url.lastPathComponent)", "plays": 1}"#)
     }
 
-    @Test @MainActor func valuesComeBackToTheMainActor() async {
+    @Test @MainActor func valuesAreReturnedOnMainActor() async {
         let player = Player(client: HTTPClient(baseURL: api, transport: Self.songs))
 
         await player.load(7)

@@ -85,7 +85,7 @@ import XCTest
     }
 
     #if os(Linux)
-    @Test func serverHasAScriptForEachSocket() async throws {
+    @Test func serverScriptsEachSocket() async throws {
         let server = try MockServer()
         let chat = StubResponse.webSocket { socket in
             while let message = socket.receive() {
@@ -104,7 +104,7 @@ import XCTest
     }
     #endif
 
-    @Test func jitterIsTheSameInEveryRun() async throws {
+    @Test func jitterIsReproducible() async throws {
         let clock = ManualClock()
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
 
@@ -155,7 +155,7 @@ import XCTest
         try stubber.requests.expect(.get, "/menu", .header(.authorization, "Bearer old"))
     }
 
-    @Test func refreshesTheTokenOnceForTwoThatWait() async throws {
+    @Test func concurrentRequestsShareTokenRefresh() async throws {
         let gate = Gate()
         let server = try MockServer()
         server.route(.post, "/tokens", .json(["access": "new"]))
@@ -176,7 +176,7 @@ import XCTest
         #expect(server.requests.filter { $0.path == "/tokens" }.count == 1)
     }
 
-    @Test func stubHasTheVariablesOfItsTemplate() async throws {
+    @Test func stubReceivesTemplateVariables() async throws {
         let stubber = HTTPStubber()
         stubber.stub(.get, "/recipes/{id}") { request in .json(["name": "Recipe \(request["id"] ?? "")"]) }
         let client = HTTPClient(baseURL: api, transport: stubber)
@@ -184,7 +184,7 @@ import XCTest
         #expect(try await client.fetch(Get<Menu>("recipes", "1")).name == "Recipe 1")
     }
 
-    @Test func cutsOffADownload() async throws {
+    @Test func interruptsDownload() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
 
@@ -214,7 +214,7 @@ import XCTest
         #expect(try Data(contentsOf: file) == film)
     }
 
-    @Test func waitsForASlowServer() async throws {
+    @Test func waitsForSlowServer() async throws {
         let gate = Gate()
         let server = try MockServer { _ in .json(["name": "Soup"]).held(by: gate) }
         let operation = HTTPClient(baseURL: server.url).addRequest(Get<Menu>("menu"))
@@ -252,7 +252,7 @@ import XCTest
         #expect(try await replayed.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
     }
 
-    @Test func letsTimePass() async throws {
+    @Test func advancesTime() async throws {
         let clock = ManualClock()
         let transport = InMemoryTransport(clock: clock) { _ in .json(["name": "Soup"]).delayed(by: .seconds(60)) }
         let client = HTTPClient(baseURL: api, transport: transport) { $0.clock = clock }
@@ -264,7 +264,7 @@ import XCTest
         #expect(try await menu.name == "Soup")
     }
 
-    @Test func stubsASession() async throws {
+    @Test func stubsURLSession() async throws {
         let stubber = HTTPStubber()
         stubber.stub(.get, "/recipes/{id}") { _ in .text("hello") }
 
@@ -293,7 +293,7 @@ import XCTest
     #endif
 
     /// The codes that the table of Troubleshooting begins its rows with.
-    @Test func troubleshootingNamesCodesThatExist() throws {
+    @Test func troubleshootingNamesExistingErrorCodes() throws {
         let url = SnippetTests.root.appending(path: "Sources/Requests/Requests.docc/Articles/Troubleshooting.md")
         let sections = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n## ")
         let text = try #require(sections.first { $0.hasPrefix("By code") })

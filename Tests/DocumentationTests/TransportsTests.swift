@@ -37,7 +37,7 @@ import Testing
         func processData(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
     }
 
-    @Test func aPolicyIsMadeOfFiles() throws {
+    @Test func trustPolicyIsLoadedFromFiles() throws {
         let authorityFile = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         let identityFile = authorityFile.appendingPathExtension("p12")
         defer { for file in [authorityFile, identityFile] { try? FileManager.default.removeItem(at: file) } }
@@ -86,7 +86,7 @@ import Testing
     }
     #endif
 
-    @Test func everySessionIsATransport() async {
+    @Test func urlSessionIsTransport() async {
         let queue = OperationQueue()
         queue.isSuspended = true
         queue.addRequest(RecipeRequest(recipeID: 1), session: .shared)  // URLSession.shared
@@ -100,7 +100,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func aTransportSaysHowItIsUsed() async {
+    @Test func transportReportsItsUsage() async {
         let transport = CurlTransport()
         func print(_ line: String) { #expect(line == "0 connections in use, 0 requests wait") }
 
@@ -110,7 +110,7 @@ import Testing
     }
     #endif
 
-    @Test func aTransportIsOneMethod() async throws {
+    @Test func transportRequiresOneMethod() async throws {
         #expect(try await OperationQueue().fetch(TextRequest(), session: Greeting()) == "hello")
     }
 }

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func clientsJudgeAndRetry() async throws {
+    @Test func clientsValidateAndRetry() async throws {
         let client = HTTPClient(baseURL: api) {
             $0.validators = [.contentType, .errors(APIError.self)]
             $0.retry = .default
@@ -115,7 +115,7 @@ import Testing
         #expect(try await title == "Eggs")
     }
 
-    @Test func requestsHavePoliciesOfTheirOwn() async throws {
+    @Test func requestsOverridePolicies() async throws {
         let (clock, orderID) = (ManualClock(), 7)
         let server = try MockServer()
         server.enqueue(.status(.serviceUnavailable), .noContent)
@@ -137,7 +137,7 @@ import Testing
         #expect(try await HTTPClient(baseURL: api).fetch(Get<Recipe>("recipes", "1").retry(patient)).name == "Pancakes")
     }
 
-    @Test func interceptorsDecideFirst() async throws {
+    @Test func interceptorsDecideBeforeRetryPolicy() async throws {
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable, headers: ["X-Maintenance": "1"]) }
         let client = HTTPClient(baseURL: api, transport: transport) {
             $0.interceptors = [MaintenanceInterceptor()]
@@ -161,7 +161,7 @@ import Testing
         #expect(Kitchen.server?.requests.count { $0.path == "/tokens" } == 1)
     }
 
-    @Test func tokensAreKeptBetweenLaunches() {
+    @Test func tokensPersistBetweenLaunches() {
         let folder = TemporaryFolder()
         let file = TokenFile(path: folder.url.appending(path: "token").path)
         file.save(Token(access: "old", refresh: "once"))

@@ -48,7 +48,7 @@ import Testing
         )
     }
 
-    @Test func roomIsLeft() async throws {
+    @Test func socketClosesChatRoom() async throws {
         server.route(
             .get,
             "/rooms/7",
@@ -68,7 +68,7 @@ import Testing
         #expect(socket.negotiatedProtocol == "chat.v2")
     }
 
-    @Test func requestHasFields() async throws {
+    @Test func handshakeIncludesRequestFields() async throws {
         server.route(.get, "/feed", .webSocket { try $0.echo() })
 
         let request = HTTPRequest("feed").headers(["X-Device": "kitchen"]).timeout(.seconds(20))
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func feedIsFollowedOverSeveralSockets() async throws {
+    @Test func feedContinuesAcrossSockets() async throws {
         server.enqueue(
             .webSocket { socket in
                 try socket.send("1")
@@ -146,7 +146,7 @@ import Testing
         #expect(server.requests.map(\.target) == ["/feed?after=", "/feed?after=2", "/feed?after=3"])
     }
 
-    @Test func feedThatStaysAwayIsGivenUp() async throws {
+    @Test func unavailableFeedFailsAfterRetries() async throws {
         server.stop()
 
         await #expect(throws: RequestError.self) {
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// The feed is cut before, within and after its messages, and during the handshake.
-    @Test func feedLosesAndDoublesNoMessage() async throws {
+    @Test func feedLosesAndDuplicatesNoMessages() async throws {
         let (total, cuts, random) = (Scale.pick(100, whole: 3000), Locked(0), Locked(SeededRandom(Fuzz.seed)))
         server.route(.get, "/feed") { request in
             let after = Int(request.target.split(separator: "=").dropFirst().first ?? "") ?? 0
@@ -194,7 +194,7 @@ import Testing
         if Scale.isWhole { print("\(cuts.withLock(\.self)) cuts of a feed of \(total) messages") }
     }
 
-    @Test func messageThatIsNotReceivedIsAnError() async throws {
+    @Test func unreceivedMessageFails() async throws {
         server.enqueue(
             .webSocket { socket in
                 for text in ["1", "2", "3"] { try socket.send(text) }
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: [(1001, 3), (1011, 3), (1012, 3), (1013, 3), (1008, 1), (4000, 1)])
-    func closeCodeDecides(code: UInt16, connections: Int) async throws {
+    func closeCodeDeterminesReconnection(code: UInt16, connections: Int) async throws {
         server.route(.get, "/feed", .webSocket { $0.close(code: WebSocket.CloseCode(rawValue: code)) })
 
         await #expect(throws: RequestError.self) {
@@ -224,7 +224,7 @@ import Testing
         #expect(server.requestCount == connections)
     }
 
-    @Test func bytesDoNotResetThePosition() async throws {
+    @Test func binaryMessageDoesNotResetPosition() async throws {
         server.enqueue(
             .webSocket { socket in
                 try socket.send("1")

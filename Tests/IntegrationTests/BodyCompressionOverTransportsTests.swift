@@ -9,7 +9,7 @@ import Testing
 
 /// Another program can read content that the library compressed.
 @Suite(.bounded, .enabled(if: Python.path != nil)) struct BodyCompressionOverTransportsTests {
-    @Test(arguments: [100, 1_000_000]) func pythonReadsWhatArrives(size: Int) async throws {
+    @Test(arguments: [100, 1_000_000]) func pythonDecompressesRequestBody(size: Int) async throws {
         let server = try MockServer { _ in .text("ok") }
         let client = HTTPClient(baseURL: server.url) { $0.interceptors.append(.compressingBodies(from: 1)) }
         let text = String(repeating: "stir until it is smooth; ", count: size / 25 + 1).prefix(size)

@@ -45,16 +45,16 @@ extension OverLoopback {
         ]
 
         @Test(arguments: requests)
-        func commandSendsWhatTheLibrarySends(_ request: HTTPRequest) async throws {
+        func commandSendsIdenticalRequest(_ request: HTTPRequest) async throws {
             try await compare(request)
         }
 
         @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-        func requestWithoutContentIsSentWithTheSameLength(_ method: HTTPMethod) async throws {
+        func commandSendsSameContentLengthForEmptyBody(_ method: HTTPMethod) async throws {
             try await compare(HTTPRequest(method: method, "/without-content"))
         }
 
-        @Test func filesAreSentByTheCommand() async throws {
+        @Test func commandUploadsFiles() async throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -122,7 +122,7 @@ extension OverLoopback {
             return process.terminationStatus
         }
 
-        @Test func secretsAreLeftOutUnlessAsked() throws {
+        @Test func secretsAreRedactedByDefault() throws {
             let request = HTTPRequest("https://user:pass@example.com/x?access_token=secret&q=1")
                 .settingHeader(HTTPField("X-API-Key", "secret of several words"))
                 .settingHeader(HTTPField(.cookie, "session=secret; other=secret"))
@@ -135,7 +135,7 @@ extension OverLoopback {
             #expect(try request.cURL(revealingSecrets: true).contains("access_token=secret"))
         }
 
-        @Test func responseHasItsCommand() async throws {
+        @Test func responseProvidesItsCommand() async throws {
             let server = try MockServer { _ in .text("hi") }
 
             let response = try await OperationQueue().send(HTTPRequest("\(server.url)/a"))
@@ -143,7 +143,7 @@ extension OverLoopback {
             #expect(try response.cURL()?.hasPrefix("curl") == true)
         }
 
-        @Test func streamHasNoCommand() {
+        @Test func streamCannotBeExpressedAsCommand() {
             let request = HTTPRequest(
                 method: .post,
                 "https://example.com",

@@ -94,7 +94,7 @@ extension OverLoopback {
 
         // MARK: From a monitor
 
-        @Test(arguments: Way.all) func cancelAtAnyEventOfAMonitorSendsNothingMore(_ way: Way) async throws {
+        @Test(arguments: Way.all) func cancelAtAnyMonitorEventPreventsSending(_ way: Way) async throws {
             let payee = try Payee(over: way) { path in
                 switch path.split(separator: "/").first {
                 case "order": .redirect(to: "/pay/" + (path.split(separator: "/").last ?? ""))
@@ -148,7 +148,7 @@ extension OverLoopback {
 
         /// The monitor keeps the transfer from its send until the operation has its result.
         @Test(arguments: Canceller.allCases, Way.all)
-        func requestWithAResultIsNotSent(_ canceller: Canceller, _ way: Way) async throws {
+        func completedRequestIsNotSent(_ canceller: Canceller, _ way: Way) async throws {
             let payee = try Payee(over: way)
             let (queue, touching) = (OperationQueue(), OperationQueue())
             for round in 0..<Scale.pick(5, whole: 1000) {
@@ -198,7 +198,7 @@ extension OverLoopback {
             #expect(payee.count == 0)
         }
 
-        @Test(arguments: Way.networks) func bodyThatCancelsWhileItIsOpenedIsNotSent(_ way: Way) async throws {
+        @Test(arguments: Way.networks) func bodyCancellingDuringOpenIsNotSent(_ way: Way) async throws {
             let payee = try Payee(over: way)
             let queue = OperationQueue()
             for round in 0..<Scale.pick(20, whole: 1000) {
@@ -223,7 +223,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func taskThatIsCancelledWhileItIsConfiguredIsNotResumed(_ transport: TransportUnderTest) async throws {
+        func taskCancelledDuringConfigurationIsNotResumed(_ transport: TransportUnderTest) async throws {
             let payee = try Payee(over: .network(transport))
             let queue = OperationQueue()
             for round in 0..<Scale.pick(20, whole: 1000) {
@@ -244,7 +244,7 @@ extension OverLoopback {
             #expect(payee.count == 0)
         }
 
-        @Test(arguments: Way.all) func sharedRequestThatAllCallersCancelIsNotSent(_ way: Way) async throws {
+        @Test(arguments: Way.all) func sharedRequestCancelledByAllCallersIsNotSent(_ way: Way) async throws {
             let payee = try Payee(over: way)
             let (client, touching) = (
                 HTTPClient(transport: payee.session ?? HTTPClient.defaultTransport), OperationQueue()
@@ -281,7 +281,7 @@ extension OverLoopback {
         /// A cancel may come too late. It isn't if the operation has its result before the last monitor returns that is
         /// notified of the transfer: then the request isn't sent.
         @Test(arguments: Way.all, [false, true])
-        func requestThatIsCancelledInTimeIsNotSent(_ way: Way, byDeadline: Bool) async throws {
+        func requestCancelledInTimeIsNotSent(_ way: Way, byDeadline: Bool) async throws {
             let payee = try Payee(over: way)
             let (queue, touching) = (OperationQueue(), OperationQueue())
             let inTime = Locked<Set<Int>>([])

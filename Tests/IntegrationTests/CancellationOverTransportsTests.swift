@@ -11,7 +11,7 @@ extension OverLoopback {
     /// A cancel ends the request at once, and its transfer soon: the server sees the client disconnect.
     @Suite(.bounded) struct CancellationOverTransportsTests {
         @Test(arguments: TransportUnderTest.all)
-        func cancelBeforeTheAnswerEndsTheConnection(_ transport: TransportUnderTest) async throws {
+        func cancelBeforeResponseClosesConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let operation = queue.addRequest(Call(server.url), session: transport.makeSession())
@@ -27,7 +27,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelInTheContentEndsTheConnection(_ transport: TransportUnderTest) async throws {
+        func cancelDuringBodyClosesConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .partial(then: .stall) }
             let queue = OperationQueue()
             let tap = Tap(transport)
@@ -45,7 +45,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelDuringTheUploadEndsTheConnection(_ transport: TransportUnderTest) async throws {
+        func cancelDuringUploadClosesConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let tap = Tap(transport)
@@ -63,7 +63,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelBetweenRedirectsEndsTheConnection(_ transport: TransportUnderTest) async throws {
+        func cancelBetweenRedirectsClosesConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b") : .never }
             let queue = OperationQueue()
             let operation = queue.addRequest(Call(server.url("/a")), session: transport.makeSession())
@@ -78,7 +78,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelOfManyCompletesEachOnce(_ transport: TransportUnderTest) async throws {
+        func cancellingManyRequestsCompletesEachOnce(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let completions = DispatchQueue(label: "completions")
@@ -105,7 +105,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelledTaskEndsItsRequest(_ transport: TransportUnderTest) async throws {
+        func taskCancellationCancelsRequest(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
             let session = transport.makeSession()
             let queue = OperationQueue()
@@ -120,7 +120,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func taskThatWasCancelledBeforeGetsNoAnswer(_ transport: TransportUnderTest) async throws {
+        func alreadyCancelledTaskGetsNoResponse(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("answer") }
             let session = transport.makeSession()
             let queue = OperationQueue()
@@ -138,7 +138,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelAfterTheEndChangesNothing(_ transport: TransportUnderTest) async throws {
+        func cancelAfterCompletionHasNoEffect(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("answer") }
             let queue = OperationQueue()
             let operation = queue.addRequest(Call(server.url), session: transport.makeSession())

@@ -17,12 +17,12 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, challenges)
-        func unauthorizedIsAnAnswer(_ transport: TransportUnderTest, _ challenges: [String]) async throws {
+        func unauthorizedResponseIsReported(_ transport: TransportUnderTest, _ challenges: [String]) async throws {
             try await expectAnswer(.unauthorized, field: "WWW-Authenticate", challenges, over: transport)
         }
 
         @Test(arguments: TransportUnderTest.all, challenges)
-        func proxyAuthenticationRequiredIsAnAnswer(
+        func proxyAuthenticationRequiredIsReported(
             _ transport: TransportUnderTest,
             _ challenges: [String]
         ) async throws {
@@ -35,7 +35,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [HTTPMethod.get, .post, .head])
-        func answerToRefusedCredentialsComesToo(_ transport: TransportUnderTest, _ method: HTTPMethod) async throws {
+        func rejectedCredentialsReportResponse(_ transport: TransportUnderTest, _ method: HTTPMethod) async throws {
             let server = try MockServer { _ in
                 .text("wrong", status: .unauthorized, headers: ["WWW-Authenticate": "Basic realm=\"a\""])
             }
@@ -52,7 +52,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func challengeIsAValueForARequestThatTakesEveryStatus(_ transport: TransportUnderTest) async throws {
+        func challengeIsReturnedWithoutStatusValidation(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in
                 .text("who are you?", status: .unauthorized, headers: ["WWW-Authenticate": "Basic realm=\"a\""])
             }

@@ -18,7 +18,7 @@ extension OverLoopback {
 
         // MARK: A configuration
 
-        @Test func protocolClassesAndHeadersOfAConfigurationApply() async throws {
+        @Test func configurationProtocolClassesAndHeadersApply() async throws {
             let server = try MockServer { _ in .text("server") }
             let configuration = URLSessionConfiguration.ephemeral
             let stubber = HTTPStubber()
@@ -44,7 +44,7 @@ extension OverLoopback {
             #expect(request.headers[values: "X-Both"] == ["environment"])
         }
 
-        @Test func cacheSeparatesTheUsersOfConfigurations() async throws {
+        @Test func cacheSeparatesUsersByConfiguration() async throws {
             let server = try MockServer { request in
                 .text(request.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=60"])
             }
@@ -61,7 +61,7 @@ extension OverLoopback {
             #expect(seen == ["Bearer ada", "Bearer bob", "Bearer ada"] && server.requests.count == 2)
         }
 
-        @Test func cacheSeparatesTheUsersOfAConfigurationsCookies() async throws {
+        @Test func cacheSeparatesUsersByConfigurationCookies() async throws {
             let server = try MockServer { request in
                 let user = request.path.dropFirst("/login-".count)
                 return request.path.hasPrefix("/login-")
@@ -83,7 +83,7 @@ extension OverLoopback {
             .status(.noContent, headers: [.setCookie: "who=\(value); Path=/"])
         }
 
-        @Test func clientsOfConfigurationsShareNoCookiesWithTheProcess() async throws {
+        @Test func configuredClientsIgnoreProcessCookies() async throws {
             // Other tests have cookies for this host, which all servers share.
             let server = try MockServer { _ in
                 .status(.noContent, headers: [.setCookie: "unshared=ada; Path=/"])
@@ -96,7 +96,7 @@ extension OverLoopback {
             #expect(HTTPCookieStorage.shared.cookies?.contains { $0.name == "unshared" } != true)
         }
 
-        @Test func cookiesOfAConfigurationAreThoseOfTheClient() async throws {
+        @Test func clientUsesConfigurationCookies() async throws {
             let server = try MockServer { _ in cookie("ada") }
             let configuration = URLSessionConfiguration.ephemeral
             let client = HTTPClient(configuration: configuration)
@@ -113,7 +113,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: refusals.indices, [true, false])
-        func configurationWithoutCookiesIsKeptTo(_ index: Int, isEphemeral: Bool) async throws {
+        func configurationCanDisableCookies(_ index: Int, isEphemeral: Bool) async throws {
             let server = try MockServer { _ in cookie("ada") }
             let configuration: URLSessionConfiguration = isEphemeral ? .ephemeral : .default
             Self.refusals[index](configuration)
@@ -124,7 +124,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil])
         }
 
-        @Test func clientThatWantsNoCookiesHasNone() async throws {
+        @Test func clientCanDisableCookies() async throws {
             let server = try MockServer { _ in cookie("ada") }
             let client = HTTPClient(configuration: .ephemeral) { $0.cookies = nil }
 
@@ -139,7 +139,7 @@ extension OverLoopback {
         private static let closing: [TransportUnderTest] = [.configuration]
 
         @Test(arguments: closing)
-        func releasedClientLeavesNoConnection(_ transport: TransportUnderTest) async throws {
+        func releasedClientClosesItsConnections(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("hi") }
             weak var weakClient: HTTPClient?
             weak var weakJar: CookieJar?
@@ -157,7 +157,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func releasedClientLetsRunningRequestsEnd(_ transport: TransportUnderTest) async throws {
+        func releasedClientCompletesRunningRequests(_ transport: TransportUnderTest) async throws {
             let gate = Gate()
             let server = try MockServer { _ in StubResponse.text("hi").held(by: gate) }
             weak var weakClient: HTTPClient?
@@ -176,7 +176,7 @@ extension OverLoopback {
 
         #if os(Linux)
         @Test(.tags(.alone), arguments: transports)
-        func manyClientsLeaveNoDescriptor(_ transport: TransportUnderTest) async throws {
+        func manyClientsLeakNoDescriptors(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("hi") }
             func live() async throws {
                 let client = transport.client()
@@ -201,7 +201,7 @@ extension OverLoopback {
         // MARK: Cookies
 
         @Test(arguments: transports)
-        func cookiesAreKeptAndSentAndLeaveWithTheClient(_ transport: TransportUnderTest) async throws {
+        func cookiesAreStoredAndSentPerClient(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 switch request.path {
                 case "/login": .text("in", headers: [.setCookie: "session=1; Path=/; HttpOnly"])
@@ -229,7 +229,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func severalCookiesOfOneAnswerAreKept(_ transport: TransportUnderTest) async throws {
+        func multipleCookiesOfOneResponseAreStored(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 request.path == "/set"
                     ? .status(
@@ -252,7 +252,7 @@ extension OverLoopback {
         // MARK: Cache
 
         @Test(arguments: transports)
-        func storedResponseIsAskedAboutWithItsTag(_ transport: TransportUnderTest) async throws {
+        func storedResponseIsRevalidatedWithEntityTag(_ transport: TransportUnderTest) async throws {
             let version = Locked(1)
             let server = try MockServer { request in
                 let tag = "\"v\(version.withLock { $0 })\""
@@ -278,7 +278,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func freshResponseIsNotAskedAbout(_ transport: TransportUnderTest) async throws {
+        func freshResponseIsNotRevalidated(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 .text(
                     "for \(request.headers[.authorization] ?? "all")",
@@ -304,7 +304,7 @@ extension OverLoopback {
         // MARK: Compressed content
 
         @Test(arguments: transports)
-        func contentOfAnErrorIsDecodedAndBounded(_ transport: TransportUnderTest) async throws {
+        func errorBodyIsDecodedAndLimited(_ transport: TransportUnderTest) async throws {
             let text = Data(#"{"error": "no such recipe"}"#.utf8)
             let large = Deflate.gzip(Data(repeating: 0x61, count: 60_000))
             let server = try MockServer { request in
@@ -327,7 +327,7 @@ extension OverLoopback {
             arguments: transports,
             Scale.pick([1 << 20], whole: [1 << 20, RequestEnvironment().maximumBodySize])
         )
-        func bombInAnErrorEndsAtTheLimit(_ transport: TransportUnderTest, limit: Int) async throws {
+        func compressionBombInErrorBodyFailsAtLimit(_ transport: TransportUnderTest, limit: Int) async throws {
             // Content grows by doubling, and the allocator may keep all that it has outgrown.
             let most = 2 * limit + (64 << 20)
             let bomb = Deflate.gzipBomb(of: 2 * most)
@@ -353,7 +353,7 @@ extension OverLoopback {
         }
 
         @Test(.tags(.alone), arguments: transports.filter { $0 == .standard })
-        func contentOfARedirectIsBoundedToo(_ transport: TransportUnderTest) async throws {
+        func redirectBodyIsLimited(_ transport: TransportUnderTest) async throws {
             let bomb = Deflate.gzipBomb(of: 20 << 20)
             let server = try MockServer { request in
                 request.path == "/next"
@@ -372,7 +372,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func compressedContentOfARedirectIsSkipped(_ transport: TransportUnderTest) async throws {
+        func compressedRedirectBodyIsSkipped(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 let content = Deflate.gzip(Data("moved or not".utf8))
                 return request.path == "/next"

@@ -11,7 +11,7 @@ extension OverLoopback {
     /// Equal requests that are under way together are one request at the server.
     @Suite(.bounded) struct CoalescingOverTransportsTests {
         @Test(arguments: TransportUnderTest.all)
-        func equalRequestsAreOneAtTheServer(_ transport: TransportUnderTest) async throws {
+        func equalRequestsShareOneTransfer(_ transport: TransportUnderTest) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("shared").held(by: gate) }
             let (queue, session) = (OperationQueue(), transport.makeSession())
@@ -27,7 +27,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func unequalRequestsAndThoseThatChangeThingsAreNotShared(_ transport: TransportUnderTest) async throws {
+        func differentOrUnsafeRequestsAreNotShared(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("own") }
             let (queue, session) = (OperationQueue(), transport.makeSession())
 
@@ -44,7 +44,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func transferEndsWithTheLastThatWantsIt(_ transport: TransportUnderTest) async throws {
+        func transferEndsWhenLastParticipantCancels(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
             let (queue, session) = (OperationQueue(), transport.makeSession())
             let operations = (0..<100).map { _ in queue.addRequest(Call(server.url), session: session, coalescing: true)
@@ -63,7 +63,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func oneFaultIsTheErrorOfAll(_ transport: TransportUnderTest) async throws {
+        func transferFailureFailsAllParticipants(_ transport: TransportUnderTest) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("broken", status: .badGateway).held(by: gate) }
             let (queue, session) = (OperationQueue(), transport.makeSession())

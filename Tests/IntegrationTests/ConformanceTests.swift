@@ -24,7 +24,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportConformance.checks.filter { !$0.needsServer })
-        func inMemoryConforms(_ check: TransportConformance.Check) async throws {
+        func inMemoryTransportConforms(_ check: TransportConformance.Check) async throws {
             let skip = try await check.run(on: {
                 InMemoryTransport { request in
                     request.url.path == "/stalled" ? .never : .status(.ok, body: Data("text".utf8))
@@ -33,7 +33,7 @@ extension OverLoopback {
             #expect(skip == nil)
         }
 
-        @Test func faultsThatAreDeclaredExist() {
+        @Test func declaredFaultsNameExistingChecks() {
             let names = Set(TransportConformance.checks.map(\.name))
 
             #expect(names.count == TransportConformance.checks.count)

@@ -27,7 +27,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, delays)
-        func deadlineEndsWhatTakesTooLong(_ transport: TransportUnderTest, _ delay: Delay) async throws {
+        func deadlineCancelsSlowRequest(_ transport: TransportUnderTest, _ delay: Delay) async throws {
             let server = try MockServer { _ in delay.response }
 
             let run = await transport.run(
@@ -43,7 +43,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func deadlineThatIsMetChangesNothing(_ transport: TransportUnderTest) async throws {
+        func metDeadlineHasNoEffect(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("in time") }
 
             let run = await transport.run(Call(server.url) { $0.deadline = .seconds(30) })
@@ -52,7 +52,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func deadlineCountsTheWaitInTheQueue(_ transport: TransportUnderTest) async throws {
+        func deadlineIncludesQueueTime(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("late") }
             let queue = OperationQueue()
             queue.isSuspended = true

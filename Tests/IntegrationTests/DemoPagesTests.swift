@@ -22,7 +22,7 @@ extension OverLoopback {
             return server
         }
 
-        @Test func everyPageIsPrintedWithItsElements() async throws {
+        @Test func pagesArePrintedWithTheirElements() async throws {
             let server = try list()
 
             let (text, status) = try await DemoProgram.page(through: server.url("/repos"), pages: 5)
@@ -36,7 +36,7 @@ extension OverLoopback {
             #expect(server.requests.map(\.target) == ["/repos", "/repos?page=2", "/repos?page=3"])
         }
 
-        @Test func pagesAreNoMoreThanAreAskedFor() async throws {
+        @Test func pageCountIsLimitedToRequest() async throws {
             let server = try list()
 
             let (text, status) = try await DemoProgram.page(through: server.url("/repos"), pages: 2)
@@ -46,7 +46,7 @@ extension OverLoopback {
             #expect(text.contains("The next page is \(server.url("/repos?page=3").absoluteString)"))
         }
 
-        @Test func aFailureIsTheStatusOfTheProgram() async throws {
+        @Test func failureSetsExitStatus() async throws {
             let server = try MockServer { _ in .status(.notFound) }
 
             let (text, status) = try await DemoProgram.page(through: server.url("/repos"), pages: 2)

@@ -73,7 +73,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func contentGoesToItsFileAndNothingElseIsLeft(_ transport: TransportUnderTest) async throws {
+        func contentIsWrittenToDestinationOnly(_ transport: TransportUnderTest) async throws {
             let (folder, files) = (try folder(), FileServer(Self.content))
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { files.answer($0) }
@@ -88,7 +88,7 @@ extension OverLoopback {
             #expect(try names(in: folder.appendingPathComponent("deep")) == ["film.bin"])
         }
 
-        @Test func existingFileIsReplacedOnlyOnRequest() async throws {
+        @Test func existingFileIsReplacedOnlyIfAllowed() async throws {
             let (folder, files) = (try folder(), FileServer(Self.content))
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { files.answer($0) }
@@ -104,7 +104,7 @@ extension OverLoopback {
             #expect(try Data(contentsOf: file) == Self.content)
         }
 
-        @Test func aRefusalIsAFailureWithItsContentAndNoFile() async throws {
+        @Test func errorResponseLeavesNoFile() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { _ in .text("gone", status: .notFound) }
@@ -119,7 +119,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func retryResumesWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
+        func retryResumesAtBreak(_ transport: TransportUnderTest) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 <= 3 ? 40_000 * $0 : nil }
@@ -178,7 +178,7 @@ extension OverLoopback {
 
         /// A queueing server that answers the request for the rest with "later" has sent no part of it.
         @Test(arguments: [HTTPStatus.accepted, .noContent])
-        func anAnswerWithoutTheRestMakesNothingWhole(_ status: HTTPStatus) async throws {
+        func successWithoutRemainderFails(_ status: HTTPStatus) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content, cuts: { $0 == 1 ? 100_000 : nil })
@@ -194,7 +194,7 @@ extension OverLoopback {
             #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("film").path))
         }
 
-        @Test func tokenResumesIfTheServerNamesTheFile() async throws {
+        @Test func tokenResumesIfServerNamesFile() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content, cuts: { $0 == 1 ? 100_000 : nil })
@@ -212,7 +212,7 @@ extension OverLoopback {
             #expect(server.requests.last?.headers[.range] != nil)
         }
 
-        @Test func cancelledDownloadWithoutATokenLeavesNothing() async throws {
+        @Test func cancelWithoutTokenLeavesNoFile() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { _ in .data(Self.content).stalled(after: 100_000) }
@@ -227,7 +227,7 @@ extension OverLoopback {
             try await eventually { try names(in: folder).isEmpty }
         }
 
-        @Test(arguments: [true, false]) func aDigestIsChecked(isRight: Bool) async throws {
+        @Test(arguments: [true, false]) func digestIsVerified(isRight: Bool) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { _ in .text("abc") }

@@ -41,7 +41,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [HTTPMethod.post, .put, .patch, .delete])
-        func bytesInMemoryAreSentWithTheirLength(_ transport: TransportUnderTest, _ method: HTTPMethod) async throws {
+        func dataIsSentWithContentLength(_ transport: TransportUnderTest, _ method: HTTPMethod) async throws {
             let server = try MockServer { .text($0.text) }
 
             let response = try await transport.send(
@@ -58,7 +58,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func fileIsSentWithItsLength(_ transport: TransportUnderTest) async throws {
+        func fileIsSentWithContentLength(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let file = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
             let content = Data.pattern(100_000)
@@ -77,7 +77,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func fileThatIsNotThereIsAnErrorBeforeAnythingIsSent(_ transport: TransportUnderTest) async throws {
+        func missingFileFailsBeforeSending(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let file = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
 
@@ -110,7 +110,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func streamThatWasReadIsNotSentEmpty(_ transport: TransportUnderTest) async throws {
+        func consumedStreamIsNotSentEmpty(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("abc".utf8))))
 
@@ -122,7 +122,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func headIsAnsweredWithoutContent(_ transport: TransportUnderTest) async throws {
+        func responseToHEADHasNoBody(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("content") }
 
             let response = try await transport.send(Call(server.url, method: .head))
@@ -134,7 +134,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func noContentIsAnAnswer(_ transport: TransportUnderTest) async throws {
+        func noContentResponseIsReturned(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 
             let response = try await transport.send(Call(server.url, method: .delete))
@@ -144,7 +144,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func chunksBecomeOneContent(_ transport: TransportUnderTest) async throws {
+        func chunksAreCombinedIntoBody(_ transport: TransportUnderTest) async throws {
             let chunks = ["a", "bc", String(repeating: "d", count: 70_000)].map { Data($0.utf8) }
             let server = try MockServer { _ in .chunked(chunks) }
 
@@ -168,7 +168,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func largeContentArrivesWhole(_ transport: TransportUnderTest) async throws {
+        func largeBodyIsReceivedCompletely(_ transport: TransportUnderTest) async throws {
             let content = Data.pattern(Scale.pick(2 << 20, whole: 8 << 20))
             let server = try MockServer { .data($0.body) }
 
@@ -180,7 +180,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func interimResponsesAreNotTheAnswer(_ transport: TransportUnderTest) async throws {
+        func interimResponsesAreNotFinal(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in
                 .raw(
                     "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
@@ -195,7 +195,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func connectionIsKept(_ transport: TransportUnderTest) async throws {
+        func connectionIsReused(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text($0.path) }
             let queue = OperationQueue()
             let session = transport.makeSession()
@@ -211,7 +211,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func requestsAtOnceGetEachItsOwnAnswer(_ transport: TransportUnderTest) async throws {
+        func concurrentRequestsGetTheirOwnResponses(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text("\($0.path) \($0.text)") }
             let queue = OperationQueue()
             let session = transport.makeSession()

@@ -82,7 +82,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, faults)
-        func faultIsOneTypedErrorAndOneEnd(_ transport: TransportUnderTest, _ fault: Fault) async throws {
+        func faultThrowsSingleTypedError(_ transport: TransportUnderTest, _ fault: Fault) async throws {
             let tap = Tap(transport)
             let server = try MockServer { _ in fault.response(tap.content) }
 
@@ -104,7 +104,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func portWithoutAListenerIsAnError(_ transport: TransportUnderTest) async throws {
+        func closedPortFails(_ transport: TransportUnderTest) async throws {
             let port = try ClosedPort()
 
             let run = await transport.run(Call(port.url))
@@ -115,7 +115,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [HTTPStatus.notFound, .badRequest, .serviceUnavailable])
-        func unacceptableStatusKeepsTheAnswer(_ transport: TransportUnderTest, _ status: HTTPStatus) async throws {
+        func unacceptableStatusKeepsResponse(_ transport: TransportUnderTest, _ status: HTTPStatus) async throws {
             let server = try MockServer { _ in .text("why", status: status, headers: ["X-Why": "because"]) }
 
             let run = await transport.run(Call(server.url))
@@ -128,7 +128,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func contentBeyondItsLengthIsIgnoredOrAnError(_ transport: TransportUnderTest) async throws {
+        func excessContentIsIgnoredOrFails(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello") }
 
             let run = await transport.run(Call(server.url))
@@ -142,7 +142,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func contentWithoutALengthEndsWithTheConnection(_ transport: TransportUnderTest) async throws {
+        func bodyWithoutLengthEndsWithConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .raw("HTTP/1.1 200 OK\r\n\r\nhello") }
 
             let run = await transport.run(Call(server.url))
@@ -151,7 +151,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func refusalDuringTheUploadIsTheAnswer(_ transport: TransportUnderTest) async throws {
+        func rejectionDuringUploadIsReturned(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("too much", status: .contentTooLarge).closing }
             let body = HTTPBody.data(Data(repeating: 0, count: 1 << 20))
 

@@ -19,7 +19,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, [(1000, true), (1001, false), (100_000, false)])
-        func headIsTakenUpToTheLimit(_ transport: TransportUnderTest, _ row: (size: Int, fits: Bool)) async throws {
+        func headIsAcceptedUpToLimit(_ transport: TransportUnderTest, _ row: (size: Int, fits: Bool)) async throws {
             let server = try MockServer { _ in Self.head(of: row.size) }
             let client = HTTPClient(transport: transport.makeSession()) { $0.maximumHeadSize = 1000 }
 
@@ -32,7 +32,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func requestSaysOtherwise(_ transport: TransportUnderTest) async throws {
+        func requestOverridesClientLimit(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in Self.head(of: 2000) }
             let client = HTTPClient(transport: transport.makeSession()) { $0.maximumHeadSize = 1000 }
 
@@ -43,7 +43,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func headWithoutAnEndIsGivenUp(_ transport: TransportUnderTest) async throws {
+        func endlessHeadFails(_ transport: TransportUnderTest) async throws {
             let line = Data(("X-Fill: " + String(repeating: "a", count: 1000) + "\r\n").utf8)
             let server = try MockServer { _ in
                 .script(
@@ -63,7 +63,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func headOfARedirectCountsToo(_ transport: TransportUnderTest) async throws {
+        func redirectHeadIsLimited(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in Self.head(of: 2000, status: "302 Found", "Location: /next\r\n") }
 
             let run = await transport.run(Call(server.url("/")) { $0.maximumHeadSize = 1000 })
@@ -73,7 +73,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func headThatIsTooLargeIsNotAskedForAgain(_ transport: TransportUnderTest) async throws {
+        func oversizedHeadIsNotRetried(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in Self.head(of: 2000) }
             let client = HTTPClient(transport: transport.makeSession()) {
                 $0.maximumHeadSize = 1000

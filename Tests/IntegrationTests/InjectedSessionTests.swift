@@ -11,7 +11,7 @@ extension OverLoopback {
     /// The configuration of an injected session takes effect.
     @Suite(.bounded) struct InjectedSessionTests {
         @Test(arguments: TransportUnderTest.configurable)
-        func additionalHeadersAreSentAfterThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
+        func sessionHeadersFollowRequestHeaders(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 
             _ = try await transport.send(Call(server.url, headers: ["X-Both": "request"])) {
@@ -24,7 +24,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func timeoutOfTheSessionCountsWhereTheRequestHasNone(_ transport: TransportUnderTest) async throws {
+        func sessionTimeoutIsTheFallback(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
 
             let error = await #expect(throws: RequestError.self) {
@@ -35,7 +35,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func additionalHeaderThatWouldInjectAnotherIsRefused(_ transport: TransportUnderTest) async throws {
+        func headerInjectionBySessionIsRejected(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 
             await #expect(throws: RequestError.self) {
@@ -49,7 +49,7 @@ extension OverLoopback {
         @Test(
             arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux }
         )
-        func secretsOfTheSessionStayWithinTheirOrigin(_ transport: TransportUnderTest) async throws {
+        func sessionSecretsStayWithinOrigin(_ transport: TransportUnderTest) async throws {
             let home = try MockServer()
             let abroad = try MockServer()
             home.route(.get, "/a", .redirect(to: "/b"))
@@ -69,7 +69,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func cookiesOfTheSessionAreSentAndKept(_ transport: TransportUnderTest) async throws {
+        func sessionCookiesAreSentAndStored(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .status(.ok, headers: [.setCookie: "flavour=plain; Path=/"]) }
             let queue = OperationQueue()
             let session = transport.makeSession { configuration in
@@ -88,7 +88,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func requestWithoutCookiesNeitherSendsThoseOfTheSessionNorKeepsAny(
+        func requestCanDisableSessionCookies(
             _ transport: TransportUnderTest
         ) async throws {
             let server = try MockServer { .status(.ok, headers: [.setCookie: "from=\($0.path.dropFirst()); Path=/"]) }
@@ -107,7 +107,7 @@ extension OverLoopback {
         @Test(
             arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux }
         )
-        func secretsOfTheSessionStayHomeAfterARedirectFromTheCache(_ transport: TransportUnderTest) async throws {
+        func sessionSecretsIgnoreCachedCrossOriginRedirect(_ transport: TransportUnderTest) async throws {
             let home = try MockServer()
             let abroad = try MockServer { _ in .text("abroad", headers: [.cacheControl: "no-store"]) }
             home.route(
@@ -128,7 +128,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func protocolClassesAnswerInsteadOfTheNetwork(_ transport: TransportUnderTest) async throws {
+        func protocolClassesReplaceNetwork(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("network") }
 
             let stubber = HTTPStubber()

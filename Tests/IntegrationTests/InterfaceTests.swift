@@ -25,7 +25,7 @@ import Testing
         return process.terminationStatus == 0
     }()
 
-    @Test(.enabled(if: isPossible)) func changesOfInterfacesAreReported() async throws {
+    @Test(.enabled(if: isPossible)) func interfaceChangesAreReported() async throws {
         let (status, isSignal) = try await BuiltProgram.run(
             "RequestsTransportProbe",
             ["interfaces"],

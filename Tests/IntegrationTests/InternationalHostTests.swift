@@ -17,7 +17,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["bücher.example", "BÜCHER.EXAMPLE", "xn--bcher-kva.example"])
-        func hostBeyondASCIIIsReached(_ host: String) async throws {
+        func internationalHostIsReached(_ host: String) async throws {
             let server = try MockServer { _ in .text("hi") }
             let client = Self.client(for: server)
 
@@ -29,7 +29,7 @@ extension OverLoopback {
             #expect(request.target == "/%C3%A4?%C3%B6=%C3%BC")
         }
 
-        @Test func hostIsTheSameInEitherSpelling() async throws {
+        @Test func unicodeAndEncodedHostsAreEqual() async throws {
             let server = try MockServer { _ in .text("hi", headers: ["Set-Cookie": "a=b"]) }
             let base = try #require(URL(string: "http://bücher.example:\(server.port)/"))
             let client = Self.client(for: server, baseURL: base)
@@ -44,7 +44,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["http://a%2Fb.example/", "http://b%C3%BCcher.example/", "http://ex%40ample.test/"])
-        func escapedHostIsRefused(_ address: String) async throws {
+        func percentEncodedHostIsRejected(_ address: String) async throws {
             let client = HTTPClient()
 
             let error = await #expect(throws: RequestError.self) {

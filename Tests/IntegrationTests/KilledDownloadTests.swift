@@ -11,7 +11,7 @@ import Testing
 extension OverLoopback {
     /// A download can be resumed after its process was killed.
     @Suite(.bounded, .enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
-        @Test func newProcessResumesTheDownloadOfAKilledOne() async throws {
+        @Test func newProcessResumesDownloadOfKilledProcess() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Killed.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -43,7 +43,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func aFormThatComesBackAsAURLRequestArrives() async throws {
+        @Test func formConvertedToURLRequestIsSent() async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let file = try temporaryFile()
             defer { try? FileManager.default.removeItem(at: file) }
@@ -55,7 +55,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func aFormWithAFileArrivesByteForByte(_ transport: TransportUnderTest) async throws {
+        func formWithFileIsSentUnchanged(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let file = try temporaryFile()
             defer { try? FileManager.default.removeItem(at: file) }
@@ -73,7 +73,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func aFormIsSentAgainWhereARedirectAsksForIt(_ transport: TransportUnderTest) async throws {
+        func redirectResendsForm(_ transport: TransportUnderTest) async throws {
             let server = try MockServer {
                 $0.path == "/end" ? .text("done") : .status(.permanentRedirect, headers: [.location: "/end"])
             }
@@ -89,7 +89,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func shrinkingFileIsAnError(_ transport: TransportUnderTest) async throws {
+        func shrinkingFileFails(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let file = try temporaryFile()
             defer { try? FileManager.default.removeItem(at: file) }
@@ -104,7 +104,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func piecesThatLeaveTheirPartAreNeverSent(_ transport: TransportUnderTest) async throws {
+        func multipartInjectionIsRejected(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let bodies: [HTTPBody] = [
                 .multipart { $0.add("", for: "a\0") },

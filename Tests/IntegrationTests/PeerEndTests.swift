@@ -52,7 +52,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: handshakes)
-        func handshakeWhosePeerIsGoneFailsAtOnce(_ end: End) async throws {
+        func handshakeWithClosedPeerFailsImmediately(_ end: End) async throws {
             let server = try MockServer { _ in .script(end.steps, keepsAlive: false) }
             let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
 
@@ -65,7 +65,7 @@ extension OverLoopback {
         }
 
         /// The kept connection may have ended when the handshake is sent on it.
-        @Test func handshakeOnADeadConnectionIsSentOnANewOne() async throws {
+        @Test func handshakeOnDeadConnectionIsResent() async throws {
             for _ in 0..<Scale.pick(20, whole: 500) {
                 let server = try MockServer { request in
                     request.path == "/feed"
@@ -83,7 +83,7 @@ extension OverLoopback {
         }
 
         /// Some servers end their side of the connection right after their close frame.
-        @Test func closeFrameBeforeAHalfCloseIsAnswered() async throws {
+        @Test func closeFrameBeforeHalfCloseIsAcknowledged() async throws {
             for _ in 0..<Scale.races {
                 let answers = Recorder<[UInt8]?>()
                 let server = try RawListener { connection in
@@ -120,7 +120,7 @@ extension OverLoopback {
         }
 
         /// Refused, closed early, reset, and left half open: one outcome each, and nothing is left of any.
-        @Test(.tags(.alone)) func socketsThatFailToOpenLeaveNothing() async throws {
+        @Test(.tags(.alone)) func failedSocketsLeakNothing() async throws {
             let rounds = Scale.pick(200, whole: 5_000)
             let server = try MockServer { request in
                 let number = Int(request.path.drop { !$0.isNumber }) ?? 0
@@ -177,7 +177,7 @@ extension OverLoopback {
         ].flatMap { end in [nil, 100].map { (end, $0) } }
 
         @Test(arguments: uploads)
-        func uploadWhosePeerIsGoneFailsAtOnce(_ end: End, length: Int64?) async throws {
+        func uploadToClosedPeerFailsImmediately(_ end: End, length: Int64?) async throws {
             let server = try MockServer { _ in .status(.ok) }
             server.route(.post, "/upload", .script(end.steps, keepsAlive: false).early)
             let client = HTTPClient(baseURL: server.url) { $0.timeout = Self.timeout }
@@ -198,7 +198,7 @@ extension OverLoopback {
 
         /// A response that doesn't wait for the upload is the result, once the peer is gone.
         @Test(arguments: wholeResponses, [nil, 100] as [Int64?])
-        func responseToAStalledUploadCountsOnceThePeerIsGone(content: String, length: Int64?) async throws {
+        func stalledUploadReturnsResponseOfClosedPeer(content: String, length: Int64?) async throws {
             let server = try MockServer { _ in .status(.ok) }
             let steps = [Self.send("HTTP/1.1 200 OK\r\n" + content), .pause(.milliseconds(50)), .close]
             server.route(.post, "/upload", .script(steps, keepsAlive: false).early)
@@ -214,7 +214,7 @@ extension OverLoopback {
         @Test(arguments: [
             "", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok",
         ])
-        func uploadWithoutItsEndNeverLooksComplete(_ response: String) async throws {
+        func truncatedUploadNeverLooksComplete(_ response: String) async throws {
             let received = Recorder<String>()
             let server = try RawListener { connection in
                 guard connection.readHead() != nil, let first = connection.read(15) else { return }
@@ -240,7 +240,7 @@ extension OverLoopback {
             #expect(await received.first(1) == ["a\r\nxxxxxxxxxx\r\n"])
         }
 
-        @Test func handshakeWhosePeerHalfClosesFailsAtOnce() async throws {
+        @Test func handshakeWithHalfClosedPeerFailsImmediately() async throws {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
                 connection.endSending()

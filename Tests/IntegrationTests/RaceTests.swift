@@ -33,7 +33,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, answers)
-        func cancelAtAnyMomentCompletesOnce(_ transport: TransportUnderTest, _ answer: Answer) async throws {
+        func cancelAtRandomTimeCompletesOnce(_ transport: TransportUnderTest, _ answer: Answer) async throws {
             let server = try MockServer { $0.path == "/alive" ? .text("alive") : answer.response }
             let session = transport.makeSession()
             let queue = OperationQueue()
@@ -64,7 +64,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func cancelOfTheTaskAtAnyMomentResumesIt(_ transport: TransportUnderTest) async throws {
+        func taskCancellationAtRandomTimeResumesTask(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("fast") }
             let session = transport.makeSession()
             let queue = OperationQueue()
@@ -84,7 +84,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func timeoutThatRacesWithTheAnswerCompletesOnce(_ transport: TransportUnderTest) async throws {
+        func timeoutRacesResponse(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("just in time").delayed(by: .milliseconds(5)) }
             let session = transport.makeSession()
             let queue = OperationQueue()
@@ -109,7 +109,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func sessionReleasedAtAnyMomentStillCompletes(_ transport: TransportUnderTest) async throws {
+        func sessionReleaseRacesCompletion(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("fast") }
             let completions = DispatchQueue(label: "completions")
             let count = Locked(0)

@@ -34,7 +34,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.only(.standard), contents)
-        func redirectIsFollowedAtItsHead(_ transport: TransportUnderTest, _ content: Content) async throws {
+        func redirectIsFollowedAfterItsHead(_ transport: TransportUnderTest, _ content: Content) async throws {
             let server = try MockServer { request in
                 request.path == "/next" ? .text("here") : .script(content.steps, keepsAlive: false)
             }
@@ -48,7 +48,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.only(.standard))
-        func shortContentOfARedirectKeepsItsConnection(_ transport: TransportUnderTest) async throws {
+        func shortRedirectBodyKeepsConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 request.path == "/next"
                     ? .text("here")
@@ -62,7 +62,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.only(.standard))
-        func headOfARedirectHasNoContentToWaitFor(_ transport: TransportUnderTest) async throws {
+        func redirectOfHEADWaitsForNoBody(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 request.path == "/next"
                     ? .text("here")
@@ -76,7 +76,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.only(.standard))
-        func cacheStoresNoPartOfARedirect(_ transport: TransportUnderTest) async throws {
+        func cacheStoresNoPartialRedirect(_ transport: TransportUnderTest) async throws {
             let content = Data(repeating: 0x61, count: 100_000)
             let server = try MockServer { request in
                 let headers: HTTPHeaders = [.location: "/next", .cacheControl: "max-age=60"]
@@ -99,7 +99,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.only(.standard))
-        func redirectThatAClosureTakesForTheResponseHasItsContent(_ transport: TransportUnderTest) async throws {
+        func redirectKeptByClosureIncludesBody(_ transport: TransportUnderTest) async throws {
             let content = Data(repeating: 0x61, count: 100_000)
             let server = try MockServer { _ in .data(content, status: .found, headers: [.location: "/next"]) }
 

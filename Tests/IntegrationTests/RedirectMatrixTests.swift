@@ -134,7 +134,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, rows)
-        func arrivingRequestFollowsTheStatusAndTheRoute(_ transport: TransportUnderTest, _ row: Row) async throws {
+        func redirectedRequestFollowsStatusAndRoute(_ transport: TransportUnderTest, _ row: Row) async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
             try Data("content".utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -201,7 +201,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, rows.filter { $0.keepsBody && $0.leavesOrigin })
-        func contentGoesNowhereElseUnlessAsked(_ transport: TransportUnderTest, _ row: Row) async throws {
+        func crossOriginRedirectOmitsBodyByDefault(_ transport: TransportUnderTest, _ row: Row) async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
             try Data("content".utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -218,7 +218,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func redirectsInACircleEnd(_ transport: TransportUnderTest) async throws {
+        func circularRedirectsFail(_ transport: TransportUnderTest) async throws {
             let (home, abroad) = (try MockServer(), try MockServer())
             home.route(.get, "/", .redirect(to: abroad.url("/").absoluteString))
             abroad.route(.get, "/", .redirect(to: home.url("/").absoluteString))

@@ -47,7 +47,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, hops)
-        func methodAndContentAreWhatTheStatusSays(_ transport: TransportUnderTest, _ hop: Hop) async throws {
+        func statusDeterminesMethodAndBody(_ transport: TransportUnderTest, _ hop: Hop) async throws {
             let server = try MockServer { request in
                 request.path == "/a" ? .redirect(to: "/b?x=%2F", status: hop.status) : .text(request.method.rawValue)
             }
@@ -93,7 +93,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [301, 302, 303, 307, 308])
-        func credentialsStayWithinTheirOrigin(_ transport: TransportUnderTest, _ status: Int) async throws {
+        func credentialsStayWithinOrigin(_ transport: TransportUnderTest, _ status: Int) async throws {
             let home = try MockServer()
             let abroad = try MockServer()
             home.route(.get, "/a", .redirect(to: "/b", status: HTTPStatus(status)))
@@ -119,7 +119,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func streamThatCanBeOpenedAgainIsSentAgain(_ transport: TransportUnderTest) async throws {
+        func replayableStreamIsResent(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b", status: 307) : .text($0.text) }
             let content = Data(repeating: 0x61, count: 50_000)
             let body = HTTPBody.stream(HTTPBody.Stream { InputStream(data: content) })
@@ -131,7 +131,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func streamThatCanBeReadOnceIsNotSentEmpty(_ transport: TransportUnderTest) async throws {
+        func singleUseStreamIsNotSentEmpty(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b", status: 307) : .noContent }
             let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("abc".utf8))))
 
@@ -142,7 +142,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [(0, 1), (1, 2), (10, 11)])
-        func redirectsEndAtTheLimit(_ transport: TransportUnderTest, _ row: (limit: Int, requests: Int)) async throws {
+        func redirectsAreLimited(_ transport: TransportUnderTest, _ row: (limit: Int, requests: Int)) async throws {
             let server = try MockServer { _ in .redirect(to: "/again") }
 
             let run = await transport.run(Call(server.url("/a")) { $0.redirect = .follow(limit: row.limit) })
@@ -153,7 +153,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func refusedRedirectIsTheAnswerWithItsContent(_ transport: TransportUnderTest) async throws {
+        func rejectedRedirectIsReturnedWithBody(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("over there", status: .found, headers: [.location: "/b"]) }
 
             let run = await transport.run(Call(server.url("/a")) { $0.redirect = .refuse })
@@ -174,7 +174,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, ["file:///etc/passwd", "ftp://127.0.0.1/", "http://", "mailto:a@b.c"])
-        func invalidLocationIsAnError(_ transport: TransportUnderTest, _ location: String) async throws {
+        func invalidLocationFails(_ transport: TransportUnderTest, _ location: String) async throws {
             let server = try MockServer { _ in .redirect(to: location) }
 
             let run = await transport.run(Call(server.url("/a")))
@@ -184,7 +184,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func redirectWithoutALocationIsAnAnswer(_ transport: TransportUnderTest) async throws {
+        func redirectWithoutLocationIsReturned(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("where?", status: .found) }
 
             let run = await transport.run(Call(server.url("/a")))

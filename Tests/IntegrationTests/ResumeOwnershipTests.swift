@@ -20,7 +20,7 @@ extension OverLoopback {
             folder = try DownloadFolder()
         }
 
-        @Test func secondDownloadOfOnePartialFileStartsOver() async throws {
+        @Test func secondDownloadOfSamePartialFileStartsOver() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -41,7 +41,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers.contains(.range) } == [false, true, false])
         }
 
-        @Test func retainedFailedOperationBlocksNoOther() async throws {
+        @Test func retainedFailedOperationDoesNotBlockOthers() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let request = Fetch(url: server.url("/"), destination: folder.file("film"), resumesAutomatically: true)
@@ -55,7 +55,7 @@ extension OverLoopback {
         }
 
         /// Even if the transfer is writing while it is cancelled.
-        @Test func tokenCanBeResumedAsSoonAsItExists() async throws {
+        @Test func tokenIsImmediatelyResumable() async throws {
             let files = FileServer(Self.content)
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -86,7 +86,7 @@ extension OverLoopback {
             #expect(try folder.names().count <= rounds)
         }
 
-        @Test func readingATokenLeavesNoFileBehind() async throws {
+        @Test func readingTokenLeavesNoFile() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
 
@@ -95,7 +95,7 @@ extension OverLoopback {
             try await eventually { try folder.names().isEmpty }
         }
 
-        @Test func storedTokenResumesWhenEverythingElseIsGone() async throws {
+        @Test func storedTokenAloneSufficesToResume() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let stored = try await folder.brokenDownload(of: server.url("/")).data
@@ -111,7 +111,7 @@ extension OverLoopback {
             #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
         }
 
-        @Test func aDownloadThatNeverStartsHasNoToken() async {
+        @Test func unstartedDownloadHasNoToken() async {
             let queue = OperationQueue()
             queue.isSuspended = true
             let operation = queue.addRequest(Fetch(url: URL(fileURLWithPath: "/"), destination: folder.file("film")))
@@ -123,7 +123,7 @@ extension OverLoopback {
             #expect(token == nil)
         }
 
-        @Test func aTokenThatIsNotUsedUpIsGivenBack() async throws {
+        @Test func unusedTokenIsReturned() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let given = try await folder.brokenDownload(of: server.url("/"))
@@ -141,7 +141,7 @@ extension OverLoopback {
         }
 
         /// A stored token may be used again, since no operation can provide another.
-        @Test func theFileOfATokenOutlivesADownloadThatFails() async throws {
+        @Test func partialFileSurvivesFailedDownload() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let isBusy = Locked(true)
             let server = try MockServer { request in
@@ -163,7 +163,7 @@ extension OverLoopback {
         }
 
         /// The bytes are those of the first version, even after the head of the second has arrived.
-        @Test func aTokenOfAMomentBetweenTwoVersionsIsOfTheFirst() async throws {
+        @Test func tokenBetweenVersionsRefersToFirst() async throws {
             let server = try MockServer { request in
                 guard request.headers[.ifRange] != "\"v1\"" else {
                     return .status(.ok, headers: [.eTag: "\"v2\""], body: Data(count: 200_000))
@@ -194,7 +194,7 @@ extension OverLoopback {
         }
 
         /// A server that was rolled back has the first version again, and would send the rest of it.
-        @Test func aTokenOfAFormerVersionNamesNothingOfAnother() async throws {
+        @Test func oldVersionsTokenDoesNotResumeNewVersion() async throws {
             let version = Locked(1)
             let server = try MockServer { request in
                 let (number, tag) = version.withLock { ($0, "\"v\($0)\"") }
@@ -225,7 +225,7 @@ extension OverLoopback {
             #expect(second.result?.failure?.code == .connectionLost)
         }
 
-        @Test func contentBeyondItsRangeFailsTheDownload() async throws {
+        @Test func excessRangeContentFailsDownload() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) })
@@ -247,7 +247,7 @@ extension OverLoopback {
         }
 
         #if os(Linux)
-        @Test func aFailedOperationThatIsKeptHoldsNoFileOpen() async throws {
+        @Test func retainedFailedOperationClosesItsFile() async throws {
             let server = try MockServer { _ in .data(Self.content).truncated(after: 1000) }
             let operations = (0..<5).map { number in
                 OperationQueue().addRequest(Fetch(url: server.url("/"), destination: folder.file("\(number)")))
@@ -263,7 +263,7 @@ extension OverLoopback {
         }
         #endif
 
-        @Test func automaticResumptionFindsItsFileByAnySpellingOfThePath() async throws {
+        @Test func automaticResumptionNormalizesPath() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let target = folder.url.appendingPathComponent("inner/../film")
@@ -280,7 +280,7 @@ extension OverLoopback {
             #expect(try folder.names() == ["film", "inner"])
         }
 
-        @Test func supersededDownloadToTheSameFileLeavesNothing() async throws {
+        @Test func supersededDownloadLeavesNoFile() async throws {
             let files = FileServer(Self.content)
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -300,7 +300,7 @@ extension OverLoopback {
             try await eventually { try folder.names() == ["film"] }
         }
 
-        @Test func fileResumedByTokensIsFetchedOnce() async throws {
+        @Test func fileResumedByTokensIsTransferredOnce() async throws {
             let files = FileServer(Self.content) { $0 <= 40 ? 3_000 + ($0 &* 7_919) % 5_000 : nil }
             let server = try MockServer { files.answer($0) }
             var (token, lengths) = (Download.ResumeToken?.none, [Int64]())

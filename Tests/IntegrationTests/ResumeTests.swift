@@ -53,7 +53,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Answer.allCases)
-        func onlyTheRestOfTheSameFileIsAppended(_ answer: Answer) async throws {
+        func appendsOnlyRemainderOfSameFile(_ answer: Answer) async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 guard let range = request.headers[.range] else { return files.answer(request) }
@@ -69,7 +69,7 @@ extension OverLoopback {
             #expect(server.requests.count == (answer.asksAgain ? 3 : 2))
         }
 
-        @Test func anAddressThatExpiredIsReplacedByANewOne() async throws {
+        @Test func expiredURLIsReplaced() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 request.query == ["key": "1"] && request.headers.contains(.range)
@@ -156,7 +156,7 @@ extension OverLoopback {
         }
 
         /// A server that sends the content in several parts causes no failures.
-        @Test func anAnswerInPartsUsesUpNoRetry() async throws {
+        @Test func partialResponsesConsumeNoRetries() async throws {
             let content = Self.content
             let failed = Locked(false)
             let server = try MockServer { request in
@@ -186,7 +186,7 @@ extension OverLoopback {
         }
 
         /// The total length is unknown, and the end of a part isn't the end of the whole.
-        @Test func aPartOfAnUnknownWholeIsNotTakenForIt() async throws {
+        @Test func partOfUnknownLengthIsNotComplete() async throws {
             let content = Self.content
             let server = try MockServer { request in
                 let start = Int(request.headers[.range]?.dropFirst("bytes=".count).dropLast() ?? "0") ?? 0
@@ -213,7 +213,7 @@ extension OverLoopback {
 
         /// A destination that no user can write to.
         @Test(arguments: ["/proc/film", "/dev/null/film"])
-        func aPlaceThatCannotBeWrittenIsAnError(_ path: String) async throws {
+        func unwritableDestinationFails(_ path: String) async throws {
             let server = try MockServer { _ in .data(Self.content) }
             let request = Fetch(url: server.url("/"), destination: .file(URL(fileURLWithPath: path)))
 
@@ -222,7 +222,7 @@ extension OverLoopback {
             #expect(error?.code == .cannotWriteFile && error?.underlying is FileError)
         }
 
-        @Test func aFolderThatVanishesIsAnErrorAndNothingIsLeft() async throws {
+        @Test func deletedFolderFailsAndLeavesNoFile() async throws {
             let inner = folder.url.appendingPathComponent("inner", isDirectory: true)
             let gate = Gate()
             let server = try MockServer { request in
@@ -246,7 +246,7 @@ extension OverLoopback {
             #expect(try folder.names() == [])
         }
 
-        @Test func tokenResumesInAFolderThatDoesNotExistYet() async throws {
+        @Test func tokenResumesInNewFolder() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let token = try await folder.brokenDownload(of: server.url("/"))

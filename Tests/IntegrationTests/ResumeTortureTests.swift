@@ -46,7 +46,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Scale.pick([1], whole: [1, 2, 3] as [UInt64]))
-        func aFileThatIsCutAtTwoHundredPlacesIsFetchedOnce(seed: UInt64) async throws {
+        func fileCutTwoHundredTimesIsTransferredOnce(seed: UInt64) async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Torture.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -75,7 +75,7 @@ extension OverLoopback {
     }
 
     @Suite(.bounded) struct DownloadSoakTests {
-        @Test(.tags(.alone)) func manySmallDownloadsLeaveNothing() async throws {
+        @Test(.tags(.alone)) func manySmallDownloadsLeakNothing() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Small.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -69,7 +69,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [nil, 0])
-        func emptySequenceIsEmptyContent(_ transport: TransportUnderTest, length: Int64?) async throws {
+        func emptySequenceSendsEmptyBody(_ transport: TransportUnderTest, length: Int64?) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let body = HTTPBody.stream(Chunks(left: 0), length: length)
 
@@ -77,7 +77,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func formWithASequenceArrives(_ transport: TransportUnderTest) async throws {
+        func formWithSequenceIsSent(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let body = HTTPBody.multipart(boundary: "b") { form in
                 form.add("1", for: "a")
@@ -101,7 +101,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, failures.map(\.name))
-        func failedBodyIsNeverTakenForAWhole(_ transport: TransportUnderTest, name: String) async throws {
+        func failedBodyNeverLooksComplete(_ transport: TransportUnderTest, name: String) async throws {
             let row = try #require(Self.failures.first { $0.name == name })
             let server = try MockServer { _ in .text("thanks") }
             let session = transport.makeSession()
@@ -154,7 +154,7 @@ extension OverLoopback {
 
         /// A sequence that ignores the cancellation of its task doesn't keep its request from its end.
         @Test(arguments: TransportUnderTest.all)
-        func deafSequenceDelaysNoCancellation(_ transport: TransportUnderTest) async throws {
+        func stuckSequenceDoesNotDelayCancellation(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let (begun, gate) = (Gate(), Gate())
             let body = HTTPBody.stream { () async throws -> AsyncStream<Data> in
@@ -174,7 +174,7 @@ extension OverLoopback {
         }
 
         /// The response decides, before the body has ended: it never does.
-        @Test func sequenceIsNoLongerReadAfterAnEarlyResponse() async throws {
+        @Test func earlyResponseStopsReadingSequence() async throws {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -196,7 +196,7 @@ extension OverLoopback {
         private static let size = Scale.pick(48 << 20, whole: 1 << 30)
 
         @Test(.tags(.alone), arguments: TransportUnderTest.all, [16 * 1024, 1 << 20])
-        func sequenceToASlowServerTakesLittleMemory(_ transport: TransportUnderTest, chunk: Int) async throws {
+        func slowServerLimitsSequenceBuffering(_ transport: TransportUnderTest, chunk: Int) async throws {
             let server = try RawListener { connection in
                 while let head = connection.readHead() {
                     let isSized = head.contains("Content-Length")
@@ -218,7 +218,7 @@ extension OverLoopback {
         /// The sequence of each upload needs a transfer that the same thread of libcurl, or the same queue of sessions,
         /// runs.
         @Test(arguments: TransportUnderTest.all, TransportUnderTest.all)
-        func proxyOfManyResponsesGoesOn(_ source: TransportUnderTest, _ target: TransportUnderTest) async throws {
+        func proxiesManyResponses(_ source: TransportUnderTest, _ target: TransportUnderTest) async throws {
             let content = Data.pattern(200_000)
             let origin = try MockServer { _ in .data(content) }
             let server = try MockServer { .text("\($0.body == content)") }

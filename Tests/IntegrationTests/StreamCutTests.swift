@@ -80,7 +80,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, cuts)
-        func cutInALoopSaysWhatFetchSays(_ transport: TransportUnderTest, _ cut: Cut) async throws {
+        func truncatedStreamFailsLikeFetch(_ transport: TransportUnderTest, _ cut: Cut) async throws {
             // Foundation ends the process when a connection ends in a head.
             if cut.testDescription == "in the head", transport.runsOverURLSessionOfLinux { return }
             for loop in Self.loops {

@@ -33,14 +33,14 @@ extension OverLoopback {
             }
         }
 
-        @Test func floodHoldsTheServerBackRatherThanFails() async throws {
+        @Test func floodAppliesBackpressure() async throws {
             let size = Scale.pick(32 << 20, whole: 256 << 20)
             let server = try MockServer { _ in .status(.ok, body: Data(count: size)) }
 
             #expect(try await OperationQueue().fetch(Slow(url: server.url)) == size)
         }
 
-        @Test func pageInThePlaceOfEventsIsRefusedForGood() async throws {
+        @Test func wrongContentTypeEndsEventStream() async throws {
             let server = try MockServer { _ in
                 .status(.ok, headers: [.contentType: "text/html"], body: Data("log in".utf8))
             }
@@ -52,7 +52,7 @@ extension OverLoopback {
             #expect(server.requests.count == 1)
         }
 
-        @Test func eventsEndWithNoContentAlsoWhereTheContentTypeIsChecked() async throws {
+        @Test func noContentEndsEventsDespiteContentTypeCheck() async throws {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(baseURL: server.url) { $0.validators = [.contentType] }
 

@@ -39,7 +39,7 @@ extension OverLoopback {
         static let late = Duration.seconds(10)
 
         @Test(arguments: TransportUnderTest.all, silences)
-        func silenceEndsAtTheTimeout(_ transport: TransportUnderTest, _ silence: Silence) async throws {
+        func silentServerTimesOut(_ transport: TransportUnderTest, _ silence: Silence) async throws {
             let server = try MockServer { _ in silence.response }
 
             let run = await transport.run(Call(server.url) { $0.timeout = silence.timeout })
@@ -52,7 +52,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func requestTimeoutOfFoundationCountsToo(_ transport: TransportUnderTest) async throws {
+        func foundationRequestTimeoutApplies(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .never }
             var call = Call(server.url)
             call.http.timeout = .milliseconds(200)
@@ -65,7 +65,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, [nil, Duration.milliseconds(1)])
-        func contentThatIsTooLargeEndsEarly(_ transport: TransportUnderTest, _ pause: Duration?) async throws {
+        func oversizedBodyFailsEarly(_ transport: TransportUnderTest, _ pause: Duration?) async throws {
             // A minute of dripping, or as much of a flood as memory can hold.
             let server = try MockServer { _ in .endless(pausing: pause, pieces: 60_000) }
 
@@ -79,7 +79,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func contentOfExactlyTheLimitIsNotTooLarge(_ transport: TransportUnderTest) async throws {
+        func bodyOfExactlyTheLimitIsAccepted(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .data(Data(repeating: 0, count: 1024)) }
 
             let run = await transport.run(Call(server.url) { $0.maximumBodySize = 1024 })

@@ -13,7 +13,7 @@ extension OverLoopback {
         private static let content = Data(count: 400_000)
 
         @Test(arguments: TransportUnderTest.all)
-        func receivedAndSentByteCountsAreExact(_ transport: TransportUnderTest) async throws {
+        func byteCountsAreExact(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .data(Self.content) }
             let queue = OperationQueue()
             queue.isSuspended = true
@@ -52,7 +52,7 @@ extension OverLoopback {
             #expect(server.requests.map(\.body) == [content])
         }
 
-        @Test func eventsContinueOverBrokenConnections() async throws {
+        @Test func eventsContinueAfterConnectionLoss() async throws {
             let (clock, isRead) = (ManualClock(), Gate())
             let server = try MockServer { request in
                 switch request.headers[.lastEventID] {
@@ -90,7 +90,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers[.lastEventID] } == [nil, "1", "2"])
         }
 
-        @Test func aServerOfTinyPartsIsGivenUp() async throws {
+        @Test func serverSendingTinyPartsFails() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Tiny.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

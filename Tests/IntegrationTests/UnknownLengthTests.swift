@@ -11,7 +11,7 @@ extension OverLoopback {
     /// Bodies whose length isn't known, also in the way that Foundation says so: with -1.
     @Suite(.bounded) struct UnknownLengthTests {
         @Test(arguments: TransportUnderTest.all, [nil, NSURLSessionTransferSizeUnknown, -5, .min])
-        func streamIsSentWhole(_ transport: TransportUnderTest, _ length: Int64?) async throws {
+        func streamIsSentCompletely(_ transport: TransportUnderTest, _ length: Int64?) async throws {
             let server = try MockServer { _ in .noContent }
             let content = Data.pattern(100_000)
             let streams = [

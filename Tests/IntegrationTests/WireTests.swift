@@ -11,7 +11,7 @@ extension OverLoopback {
     /// The exact bytes on the wire.
     @Suite(.bounded) struct WireTests {
         @Test(arguments: TransportUnderTest.all)
-        func headerValuesAreSentAsTheyAre(_ transport: TransportUnderTest) async throws {
+        func headerValuesAreSentUnchanged(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let headers: HTTPHeaders = [
                 "X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "X-Text": "gr\u{FC}\u{DF}e", "X-Percent": "%0d%0a",
@@ -29,7 +29,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func repeatedFieldsAllArrive(_ transport: TransportUnderTest) async throws {
+        func repeatedFieldsAreAllSent(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .status(.ok, headers: ["X-A": "1", "X-A": "2", "X-B": "3"]) }
 
             let response = try await transport.send(Call(server.url, headers: ["X-A": "1", "X-A": "2"]))
@@ -41,7 +41,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func bodylessRequestHasNoFramingButALengthOfZero(_ transport: TransportUnderTest) async throws {
+        func bodylessRequestSendsAtMostZeroLength(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 
             for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
@@ -59,7 +59,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func credentialsOfTheAddressBecomeAHeader(_ transport: TransportUnderTest) async throws {
+        func urlCredentialsBecomeHeader(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let url = try #require(URL(string: "http://us%40er:pass%3Aword@127.0.0.1:\(server.port)/path"))
 

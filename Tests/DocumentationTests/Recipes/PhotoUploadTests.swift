@@ -55,7 +55,7 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    @Test func photosAreUploadedAndTheAlbumIsPublished() async throws {
+    @Test func photosAreUploadedAndAlbumIsPublished() async throws {
         let server = try MockServer { request in
             switch (request.method, request.path) {
             case (.post, "/albums"): .json(#"{"id": 4}"#)
@@ -77,7 +77,7 @@ import Testing
         #expect(sent.allSatisfy { $0.body.count > 200_000 && $0.headers[.contentLength] == "\($0.body.count)" })
     }
 
-    @Test func aPhotoThatAServerHasNoTimeForIsSentAgain() async throws {
+    @Test func photoUploadIsRetriedIfServerIsBusy() async throws {
         let server = try MockServer { request in
             request.path == "/albums" ? .json(#"{"id": 4}"#) : .json(#"{"name": "1.jpg"}"#)
         }
@@ -91,7 +91,7 @@ import Testing
         #expect(Set(bodies).count == 1)
     }
 
-    @Test func progressIsThatOfTheWholeForm() async throws {
+    @Test func progressCoversWholeForm() async throws {
         let server = try MockServer { _ in .noContent }
         let client = HTTPClient(baseURL: server.url)
         let photo = try photo(1, bytes: 1_000_000)

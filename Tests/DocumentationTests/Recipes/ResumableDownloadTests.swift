@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aFilmIsFetchedOnceHoweverOftenTheConnectionBreaks() async throws {
+    @Test func filmIsTransferredOnceDespiteInterruptions() async throws {
         let server = try server(hangingUpAt: [100_000, 300_000, 350_000])
         let library = Library(api: server.url, folder: folder)
 
@@ -62,7 +62,7 @@ import Testing
         #expect(server.requests.map { $0.headers[.range] != nil } == [false, true, true, true])
     }
 
-    @Test func nextRunOfTheProgramResumesTheDownload() async throws {
+    @Test func nextLaunchResumesDownload() async throws {
         let server = try server(hangingUpAt: [100_000, 200_000, 300_000, 400_000])
         var library = Library(api: server.url, folder: folder)
         await #expect { try await library.client.fetch(library.film(7, sha256: Self.digest)) } throws: { error in
@@ -81,7 +81,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["7.mov"])
     }
 
-    @Test func aFilmThatIsAnotherIsNotKept() async throws {
+    @Test func changedFilmIsNotKept() async throws {
         let server = try server(hangingUpAt: [])
         let library = Library(api: server.url, folder: folder)
         let other = String(repeating: "0", count: 64)

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func changesComeInTheirOrderThoughTheConnectionBreaks() async throws {
+    @Test func changesArriveInOrderDespiteReconnection() async throws {
         let server = try MockServer()
         server.enqueue(
             .events("retry: 1\n\n", "id: 1\nevent: placed\ndata: {\"table\": 3,\ndata:  \"dish\": \"Stew\"}\n\n"),
@@ -53,7 +53,7 @@ import Testing
         #expect(server.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test func breakingOutClosesTheConnection() async throws {
+    @Test func breakingLoopClosesConnection() async throws {
         let server = try MockServer()
         let silence = String(repeating: ": nothing new\n", count: 100)
         server.enqueue(
@@ -69,7 +69,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func otherContentTypeIsAnError() async throws {
+    @Test func wrongContentTypeFails() async throws {
         let server = try MockServer { _ in .json("[]") }
         let feed = OrderFeed(client: HTTPClient(baseURL: server.url))
 

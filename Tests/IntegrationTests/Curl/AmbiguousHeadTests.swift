@@ -29,7 +29,7 @@ import Testing
         "HTTP/1.1 101 Switching Protocols\r\n\r\n" + ok + "Content-Length: 5\r\n\r\nhello",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n",
     ])
-    func badHeadOfAnOpenConnectionFailsAtOnce(_ wire: String) async throws {
+    func malformedHeadFailsImmediately(_ wire: String) async throws {
         let over = Gate()
         defer { over.open() }
         let server = try MockServer { _ in .script([.send(Data(wire.utf8)), .waitFor(over)], keepsAlive: true) }
@@ -48,7 +48,7 @@ import Testing
         (.get, "HTTP/1.1 204 No Content\r\nContent-Length : 5\r\n\r\n"),
         (.get, "HTTP/1.1 103 Early Hints\r\nContent-Length : 9\r\n\r\n" + ok + "Content-Length: 5\r\n\r\nhello"),
     ])
-    func headThatNobodyCanMisreadIsAccepted(_ method: HTTPMethod, _ wire: String) async throws {
+    func unambiguousHeadIsAccepted(_ method: HTTPMethod, _ wire: String) async throws {
         let over = Gate()
         defer { over.open() }
         let server = try MockServer { _ in .script([.send(Data(wire.utf8)), .waitFor(over)], keepsAlive: true) }

@@ -11,7 +11,7 @@ extension OverLoopback {
     /// The system's authorities, of which there are well over a hundred.
     @Suite(.bounded, .enabled(if: CurlLibrary.usesOpenSSL, "only OpenSSL's are shared"))
     struct CurlAuthorityTests {
-        @Test func newConnectionDoesNotReadTheSystemsAuthoritiesAgain() async throws {
+        @Test func newConnectionReusesLoadedSystemAuthorities() async throws {
             let server = try RawListener { _ = $0.skip(1) }
             let arguments = ["authorities", "\(server.port)", "16"]
             let (status, isSignal) = try await BuiltProgram.run("RequestsTransportProbe", arguments)

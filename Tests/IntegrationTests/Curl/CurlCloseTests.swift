@@ -11,7 +11,7 @@ import Testing
 extension OverLoopback {
     /// A transport that is closed or released leaves nothing behind.
     @Suite(.bounded) struct CurlCloseTests {
-        @Test func closeCancelsWhatRuns() async throws {
+        @Test func closeCancelsRunningTransfers() async throws {
             let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }
             let transcripts = (0..<20).map { _ in Transcript() }
@@ -27,7 +27,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [false, true])
-        func requestAfterTheCloseIsAnError(_ wasUsed: Bool) async throws {
+        func requestAfterCloseFails(_ wasUsed: Bool) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             if wasUsed { _ = await transport.run(server.url) }
@@ -41,7 +41,7 @@ extension OverLoopback {
             #expect(server.requests.count == (wasUsed ? 1 : 0))
         }
 
-        @Test func releasedTransportFinishesItsTransfers() async throws {
+        @Test func releasedTransportCompletesItsTransfers() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let transcript = Transcript()
@@ -60,7 +60,7 @@ extension OverLoopback {
 
         /// The objects that a receiver holds, such as an operation with a file, are released when the transfer ends,
         /// not when the next one begins.
-        @Test func finishedTransferIsReleasedWhileTheLoopSleeps() async throws {
+        @Test func completedTransferIsReleasedWhileLoopSleeps() async throws {
             final class Receiver: Sendable {}
             let server = try MockServer { _ in .never }
             let transport = CurlTransport()
@@ -86,7 +86,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func closeEndsAPausedTransferToo() async throws {
+        @Test func closeCancelsPausedTransfer() async throws {
             let server = try MockServer { _ in .endless(pausing: nil, pieces: 1000) }
             let transport = CurlTransport()
             let transcript = Transcript()
@@ -103,7 +103,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test(.tags(.alone)) func transportsOfManyLivesLeaveNoDescriptorAndNoThread() async throws {
+        @Test(.tags(.alone)) func repeatedTransportsLeakNoDescriptorOrThread() async throws {
             let server = try MockServer { _ in .text("hi") }
             let (polls, loops) = (Usage.polls, Usage.loops)
 

@@ -35,7 +35,7 @@ extension OverLoopback {
         }()
 
         @Test(.tags(.alone), arguments: bombs)
-        func bombThatIsWantedIsDecodedInFlatMemory(_ bomb: Bomb) async throws {
+        func allowedBombIsDecodedInConstantMemory(_ bomb: Bomb) async throws {
             let server = try MockServer { _ in bomb.response }
             let transport = CurlTransport()
 
@@ -53,7 +53,7 @@ extension OverLoopback {
         }
 
         @Test(.tags(.alone), arguments: bombs)
-        func bombEndsAtTheLimitOfDecodedBytes(_ bomb: Bomb) async throws {
+        func compressionBombFailsAtDecodedByteLimit(_ bomb: Bomb) async throws {
             let server = try MockServer { _ in bomb.response }
             let transport = CurlTransport()
 
@@ -69,7 +69,7 @@ extension OverLoopback {
         }
 
         @Test(.tags(.alone), arguments: bombs)
-        func bombIsDownloadedToAFileInFlatMemory(_ bomb: Bomb) async throws {
+        func bombDownloadUsesConstantMemory(_ bomb: Bomb) async throws {
             let server = try MockServer { _ in bomb.response }
             let folder = try DownloadFolder()
 
@@ -85,7 +85,7 @@ extension OverLoopback {
             #expect(isFlat)
         }
 
-        @Test func pausedReceiverGetsTheRestOfABombAfterResuming() async throws {
+        @Test func resumedReceiverGetsRemainingBombContent() async throws {
             let bomb = Deflate.gzipOfZeros(about: 20 << 20)
             let server = try MockServer { _ in .data(bomb.data, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
@@ -108,7 +108,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func pausedBombIsCancelled() async throws {
+        @Test func pausedBombCanBeCancelled() async throws {
             let bomb = Deflate.gzipOfZeros(about: 20 << 20)
             let server = try MockServer { _ in .data(bomb.data, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
@@ -130,7 +130,7 @@ extension OverLoopback {
 
         private static let gzip = Deflate.gzip(Data("hello".utf8))
 
-        @Test func requestGetsTheRawContentThatItWants() async throws {
+        @Test func requestCanReceiveEncodedContent() async throws {
             let server = try MockServer { _ in
                 .data(Self.gzip, headers: [.contentEncoding: "gzip", .cacheControl: "max-age=60"])
             }
@@ -152,7 +152,7 @@ extension OverLoopback {
             #expect(server.requests.last?.headers[.acceptEncoding] == "gzip")
         }
 
-        @Test func rawContentAndDecodedOneShareNoTransfer() async throws {
+        @Test func encodedAndDecodedContentAreNotCoalesced() async throws {
             let gate = Gate()
             let server = try MockServer { _ in
                 .script([
@@ -175,7 +175,7 @@ extension OverLoopback {
             #expect(request.identifier != request.decodesContent(false).identifier)
         }
 
-        @Test func sessionRefusesWhatItCannotLeaveEncoded() async throws {
+        @Test func urlSessionRejectsRequestForEncodedContent() async throws {
             let server = try MockServer { _ in .data(Self.gzip, headers: [.contentEncoding: "gzip"]) }
             let queue = OperationQueue()
             let request = HTTPRequest(url: server.url("/")).decodesContent(false)
@@ -188,7 +188,7 @@ extension OverLoopback {
             #expect(server.requests.isEmpty)
         }
 
-        @Test func partOfEncodedContentComesAsItIs() async throws {
+        @Test func rangeOfEncodedContentIsNotDecoded() async throws {
             let part = Self.gzip.dropFirst(4)
             let server = try MockServer { _ in
                 .data(

@@ -12,7 +12,7 @@ extension OverLoopback {
     /// The configuration of a transport, as the server and the log see it.
     @Suite(.bounded) struct CurlConfigurationTests {
         @Test(arguments: [nil, "127.0.0.7"])
-        func connectionIsMadeFromTheAddressThatIsGiven(_ address: String?) async throws {
+        func connectionUsesConfiguredLocalAddress(_ address: String?) async throws {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
                 let peer = connection.peer
@@ -26,7 +26,7 @@ extension OverLoopback {
             #expect(transcript.text == address ?? "127.0.0.1")
         }
 
-        @Test func addressThatTheMachineDoesNotHaveCannotBeConnectedFrom() async throws {
+        @Test func foreignLocalAddressCannotConnect() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.localAddress = "192.0.2.1" }
 
@@ -35,7 +35,7 @@ extension OverLoopback {
 
         /// A look-up would block all transfers.
         @Test(arguments: ["localhost", "", "lo"])
-        func localAddressThatIsANameIsUnsupported(_ name: String) async throws {
+        func hostNameAsLocalAddressIsUnsupported(_ name: String) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.localAddress = name }
 
@@ -45,7 +45,7 @@ extension OverLoopback {
 
         /// The client's first message lists its protocols (RFC 7301, 3.1).
         @Test(arguments: [true, false])
-        func serverIsAskedForHTTP2OnlyWhereItIsWanted(_ usesHTTP2: Bool) async throws {
+        func http2IsNegotiatedOnlyIfEnabled(_ usesHTTP2: Bool) async throws {
             let hello = Locked<[UInt8]>([])
             let server = try RawListener { connection in
                 guard let head = connection.read(5) else { return }
@@ -62,7 +62,7 @@ extension OverLoopback {
             #expect(message.contains("\u{2}h2") == usesHTTP2)
         }
 
-        @Test func versionOfHTTPIsChosenByRequest() async throws {
+        @Test func requestSelectsHTTPVersion() async throws {
             let hellos = Locked<[String]>([])
             let server = try RawListener { connection in
                 guard let head = connection.read(5) else { return }
@@ -89,7 +89,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: keepAlives)
-        func systemAsksWhetherThePeerIsThere(_ interval: Duration?, _ seconds: Int32?) async throws {
+        func keepAliveIntervalSetsSocketOptions(_ interval: Duration?, _ seconds: Int32?) async throws {
             let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.keepAliveInterval = interval }
 
@@ -101,7 +101,7 @@ extension OverLoopback {
             #expect(times == [KeepAlive(idle: seconds, interval: seconds)])
         }
 
-        @Test func systemAsksEveryMinuteByDefault() {
+        @Test func keepAliveIntervalDefaultsToOneMinute() {
             #expect(CurlTransport.Configuration().keepAliveInterval == .seconds(60))
         }
 
@@ -121,7 +121,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Setting.allCases, durations)
-        func extremeDurationHasTheNearestSense(_ setting: Setting, _ duration: Duration) async throws {
+        func extremeDurationIsClamped(_ setting: Setting, _ duration: Duration) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured {
                 switch setting {
@@ -152,7 +152,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Count.allCases, [Int.min, -1, 0, 1, .max])
-        func extremeCountHasTheNearestSense(_ name: Count, _ count: Int) async throws {
+        func extremeCountIsClamped(_ name: Count, _ count: Int) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured {
                 switch name {
@@ -181,7 +181,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [-Double.infinity, -1, 2, .infinity, .nan])
-        func extremePriorityHasTheNearestSense(_ priority: Double) async throws {
+        func extremePriorityIsClamped(_ priority: Double) async throws {
             let listener = try RawListener { _ = $0.readHead() }
             var request = TransportRequest(HTTPRequest(url: URL(string: "https://127.0.0.1:\(listener.port)/")!))
             (request.priority, request.timeout) = (priority, .milliseconds(50))
@@ -194,7 +194,7 @@ extension OverLoopback {
             #expect(transcript.result == "timedOut")
         }
 
-        @Test func passwordOfAProxyIsNotInItsConfiguration() {
+        @Test func configurationDescriptionHidesProxyPassword() {
             var configuration = CurlTransport.Configuration()
             configuration.proxy = "http://user:s3cret@proxy.example:3128"
             var dumped = ""

@@ -64,16 +64,16 @@ extension OverLoopback {
         }
 
         @Test(arguments: Host.allCases, [8, 64])
-        func requestsToADeadHostEndWithinTheTimeoutOfOneConnection(_ host: Host, _ count: Int) async throws {
+        func requestsToDeadHostFailWithinConnectTimeout(_ host: Host, _ count: Int) async throws {
             try await expectAllInTime(host, count)
         }
 
         @Test(arguments: Host.allCases)
-        func requestsThatWaitForAPlaceAtADeadHostFailWithThoseThatHaveOne(_ host: Host) async throws {
+        func queuedRequestsToDeadHostFailWithinTimeout(_ host: Host) async throws {
             try await expectAllInTime(host, 20) { $0.maximumConnectionsPerHost = 2 }
         }
 
-        @Test func requestThatWouldWaitLongerForAConnectionIsTriedItself() async throws {
+        @Test func queuedRequestMakesItsOwnConnectionAttempt() async throws {
             let listener = try Unattended()
             let transport = CurlTransport.configured {
                 $0.maximumConnectionsPerHost = 1
@@ -91,7 +91,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [1, 16])
-        func serverThatTakesLongerToAnswerThanToConnectIsAwaited(_ width: Int) async throws {
+        func slowResponseOutlastsConnectTimeout(_ width: Int) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("late").held(by: gate) }
             let transport = CurlTransport.configured { $0.connectTimeout = .milliseconds(100) }
@@ -108,7 +108,7 @@ extension OverLoopback {
             #expect(transcripts.allSatisfy { $0.text == "late" })
         }
 
-        @Test func silenceBehindAConnectionEndsAtTheTimeoutOfTheRequest() async throws {
+        @Test func silentServerFailsAtRequestTimeout() async throws {
             let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.connectTimeout = .milliseconds(50) }
 

@@ -13,7 +13,7 @@ extension OverLoopback {
     @Suite(.bounded) struct CurlConnectionTests {
         private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
-        @Test func connectionIsKeptAndUsedAgain() async throws {
+        @Test func connectionIsReused() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
 
@@ -49,7 +49,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["POST", "PATCH", "LOCK"] as [HTTPMethod])
-        func requestThatIsNotIdempotentIsNotSentTwice(_ method: HTTPMethod) async throws {
+        func nonIdempotentRequestIsNotResent(_ method: HTTPMethod) async throws {
             let methods = Locked<[String]>([])
             let server = try Self.lateCloser(methods)
             let transport = CurlTransport()
@@ -64,7 +64,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["GET", "PUT", "DELETE"] as [HTTPMethod])
-        func idempotentRequestOutlivesTheEndOfAKeptConnection(_ method: HTTPMethod) async throws {
+        func idempotentRequestSurvivesClosedConnection(_ method: HTTPMethod) async throws {
             let methods = Locked<[String]>([])
             let server = try Self.lateCloser(methods)
             let transport = CurlTransport()
@@ -88,7 +88,7 @@ extension OverLoopback {
         /// The transport closes their connection, without another request. Only that shows that they have arrived: the
         /// system accepts sent bytes before it delivers them.
         @Test(arguments: junk, [false, true])
-        func bytesAfterAResponseAreNoPartOfTheNext(_ junk: String, _ isLate: Bool) async throws {
+        func excessBytesDoNotReachNextResponse(_ junk: String, _ isLate: Bool) async throws {
             let (answered, closed) = (Gate(), Gate())
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
@@ -120,7 +120,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [HTTPStatus.noContent, .notModified])
-        func forbiddenContentIsNoPartOfTheNextResponse(_ status: HTTPStatus) async throws {
+        func forbiddenBodyDoesNotReachNextResponse(_ status: HTTPStatus) async throws {
             let wire = "HTTP/1.1 \(status.code) X\r\nContent-Length: 5\r\n\r\nhello"
             let server = try MockServer { $0.path == "/bad" ? .raw(wire, keepsAlive: true) : .text("good") }
             let transport = CurlTransport()
@@ -132,7 +132,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func contentOfAHEADIsNoPartOfTheNextResponse() async throws {
+        @Test func bodyOfHEADDoesNotReachNextResponse() async throws {
             let wire = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
             let server = try MockServer { $0.method == .head ? .raw(wire, keepsAlive: true) : .text("good") }
             let transport = CurlTransport()
@@ -145,7 +145,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [1, 2, 5])
-        func hostGetsNoMoreConnectionsThanItsLimit(_ limit: Int) async throws {
+        func connectionsPerHostAreLimited(_ limit: Int) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = limit }
@@ -160,7 +160,7 @@ extension OverLoopback {
             #expect(server.connectionCount == limit)
         }
 
-        @Test func allHostsTogetherGetNoMoreConnectionsThanTheLimit() async throws {
+        @Test func totalConnectionsAreLimited() async throws {
             let open = Locked((now: 0, most: 0))
             let servers = try (0..<4).map { _ in
                 try MockServer { _ in
@@ -182,7 +182,7 @@ extension OverLoopback {
         }
 
         /// libcurl is told to keep 256. With both ends, these are more descriptors than parallel tests can share.
-        @Test(.tags(.alone)) func connectionIsUsedAgainBesideAnyNumberOfOthers() async throws {
+        @Test(.tags(.alone)) func connectionIsReusedAmongManyOthers() async throws {
             let gate = Gate()
             let slow = try MockServer { _ in .text("late").held(by: gate) }
             let server = try MockServer { _ in .text("hi") }
@@ -200,7 +200,7 @@ extension OverLoopback {
 
         /// libcurl leaves a buffer in a handle whose transfer was cancelled, and then accepts no other buffer size for
         /// it.
-        @Test func downloadAfterACancelledWaitingOneIsNotRefused() async throws {
+        @Test func downloadSucceedsAfterCancelledQueuedDownload() async throws {
             let server = try MockServer { $0.path == "/film" ? .text("film") : .never }
             let folder = try DownloadFolder()
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
@@ -225,7 +225,7 @@ extension OverLoopback {
             for film in films { #expect(try await film.value().length == 4) }
         }
 
-        @Test func transferThatWaitsForAConnectionCanBeCancelled() async throws {
+        @Test func queuedTransferCanBeCancelled() async throws {
             let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
             let (running, waiting) = (Transcript(), Transcript())
@@ -241,7 +241,7 @@ extension OverLoopback {
             try await running.ended.wait()
         }
 
-        @Test func addressOfVersion6IsReached() async throws {
+        @Test func connectsToIPv6Address() async throws {
             let server = try RawListener(.ipv6) { connection in
                 while let head = connection.readHead() {
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(head.utf8.count)\r\n\r\n\(head)")
@@ -277,7 +277,7 @@ extension OverLoopback {
             #expect(server.port == 0)
         }
 
-        @Test func emptyPathOfAUnixSocketCountsAsNil() async throws {
+        @Test func emptyUnixSocketPathIsTreatedAsNil() async throws {
             let server = try MockServer { _ in .text("from the host") }
             let transport = CurlTransport.configured { $0.unixSocketPath = "" }
 
@@ -285,7 +285,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["foo://127.0.0.1:1", "foo://user:password@127.0.0.1:1", "ftp://127.0.0.1:1"])
-        func schemeOfAProxyThatIsUnknownIsUnsupported(_ proxy: String) async throws {
+        func unknownProxySchemeIsUnsupported(_ proxy: String) async throws {
             let server = try MockServer { _ in .text("from the host") }
             let transport = CurlTransport.configured { $0.proxy = proxy }
 
@@ -296,13 +296,13 @@ extension OverLoopback {
             #expect(server.requests.isEmpty)
         }
 
-        @Test func unixSocketThatIsNotThereCannotBeConnectedTo() async throws {
+        @Test func missingUnixSocketCannotConnect() async throws {
             let transport = CurlTransport.configured { $0.unixSocketPath = Self.socketPath() }
 
             #expect(await transport.run(URL(string: "http://host.invalid/")!).result == "cannotConnect")
         }
 
-        @Test func proxyGetsTheWholeAddress() async throws {
+        @Test func proxyReceivesAbsoluteURL() async throws {
             let proxy = try MockServer { _ in .text("from the proxy") }
             let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
 
@@ -313,7 +313,7 @@ extension OverLoopback {
             #expect(proxy.requests.first?.headers["Host"] == "example.invalid")
         }
 
-        @Test func tunnelThatTheProxyRefusesIsAnErrorWithItsAnswer() async throws {
+        @Test func rejectedTunnelFailsWithProxyResponse() async throws {
             let proxy = try MockServer { _ in
                 .raw("HTTP/1.1 403 Forbidden\r\nX-Reason: not here\r\nContent-Length: 0\r\n\r\n")
             }
@@ -330,7 +330,7 @@ extension OverLoopback {
             #expect(proxy.requests.first?.target == "example.invalid:443")
         }
 
-        @Test func passwordThatAProxyRefusesGoesOutOnce() async throws {
+        @Test func rejectedProxyPasswordIsSentOnce() async throws {
             let proxy = try MockServer { _ in .status(.proxyAuthenticationRequired) }
             let transport = CurlTransport.configured { $0.proxy = "http://user:wrong@127.0.0.1:\(proxy.port)" }
             let client = HTTPClient(transport: transport) { $0.retry = .default }
@@ -346,7 +346,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["Basic", "Digest"])
-        func proxyThatAsksForCredentialsBeforeATunnelGetsThem(_ scheme: String) async throws {
+        func tunnelAuthenticatesWithProxy(_ scheme: String) async throws {
             let challenge = scheme == "Basic" ? #"Basic realm="p""# : #"Digest realm="p", nonce="n", qop="auth""#
             let proxy = try MockServer { request in
                 request.headers[.proxyAuthorization] == nil
@@ -378,7 +378,7 @@ extension OverLoopback {
             #expect(value("uri") == "example.invalid:443" && value("nc") == "00000001" && value("username") == "u")
         }
 
-        @Test func credentialsForAProxyGoToNoOrigin() async throws {
+        @Test func proxyCredentialsAreNotSentToOrigin() async throws {
             let (proxy, origin) = (try MockServer { _ in .text("proxy") }, try MockServer { _ in .text("origin") })
             let fields: HTTPHeaders = [.proxyAuthorization: "Basic dTpw", "X-Own": "1"]
             let direct = CurlTransport.configured { $0.proxy = "" }
@@ -394,7 +394,7 @@ extension OverLoopback {
             #expect(proxy.requests.map(\.method.rawValue) == ["GET", "CONNECT"])
         }
 
-        @Test func passwordOfAProxyIsInNoError() async throws {
+        @Test func errorsHideProxyPassword() async throws {
             let gone = try ClosedPort()
             for proxy in ["nonsense://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:\(gone.number)"] {
                 let transport = CurlTransport.configured { $0.proxy = proxy }
@@ -408,14 +408,14 @@ extension OverLoopback {
             }
         }
 
-        @Test func proxyThatIsNotThereCannotBeConnectedTo() async throws {
+        @Test func unreachableProxyCannotConnect() async throws {
             let gone = try ClosedPort()
             let transport = CurlTransport.configured { $0.proxy = gone.url.absoluteString }
 
             #expect(await transport.run(URL(string: "http://example.invalid/")!).result == "cannotConnect")
         }
 
-        @Test func portWithoutAListenerIsAnError() async throws {
+        @Test func closedPortFails() async throws {
             let gone = try ClosedPort()
             let transport = CurlTransport()
 
@@ -429,7 +429,7 @@ extension OverLoopback {
 
         /// An address for documentation (RFC 5737), which has no host: refused by the system, or silent until the
         /// timeout.
-        @Test func addressWithoutARouteEndsInTime() async throws {
+        @Test func unroutableAddressFailsWithinTimeout() async throws {
             let transport = CurlTransport()
 
             let transcript = await transport.run(URL(string: "http://192.0.2.1/")!, timeout: .milliseconds(200))
@@ -440,7 +440,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func nameThatDoesNotExistEndsInTime() async throws {
+        @Test func unknownHostNameFailsWithinTimeout() async throws {
             let transport = CurlTransport()
 
             let transcript = await transport.run(
@@ -454,7 +454,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func cancelDuringTheResolutionOfANameEndsAtOnce() async throws {
+        @Test func cancelDuringNameLookupIsImmediate() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             let transcript = Transcript()
@@ -473,7 +473,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "nonsense"])
-        func otherProtocolsAreRefused(_ address: String) async throws {
+        func otherProtocolsAreRejected(_ address: String) async throws {
             let transport = CurlTransport()
 
             let transcript = await transport.run(URL(string: address)!)

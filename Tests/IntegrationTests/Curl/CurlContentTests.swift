@@ -16,7 +16,7 @@ extension OverLoopback {
         private let transport = CurlTransport()
 
         /// A slice: its indices don't begin at 0.
-        @Test func aSliceArrivesAsItIs() async throws {
+        @Test func dataSliceIsSentUnchanged() async throws {
             let server = try MockServer { _ in .text("thanks") }
 
             let slice = Data("__hello".utf8).dropFirst(2)
@@ -36,7 +36,7 @@ extension OverLoopback {
         }
 
         /// Opening a pipe waits for a writer, which may never come.
-        @Test func pipeInPlaceOfAFileIsAnInvalidRequest() async throws {
+        @Test func namedPipeAsBodyIsAnInvalidRequest() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let folder = try DownloadFolder()
             let pipe = folder.url.appendingPathComponent("pipe")
@@ -48,7 +48,7 @@ extension OverLoopback {
         }
 
         /// A lease of a file keeps all others from opening it, for 45 seconds.
-        @Test func fileThatBlocksDelaysNeitherItsSenderNorOthers() async throws {
+        @Test func blockingFileDelaysNoSender() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let folder = try DownloadFolder()
             let file = folder.url.appendingPathComponent("large")
@@ -77,7 +77,7 @@ extension OverLoopback {
         }
 
         /// Thousands may wait, for a connection or for an address.
-        @Test(.tags(.alone)) func contentOfRequestsThatWaitIsNotOpened() async throws {
+        @Test(.tags(.alone)) func bodyOfQueuedRequestIsNotOpened() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("thanks").held(by: gate) }
             let folder = try DownloadFolder()
@@ -112,7 +112,7 @@ extension OverLoopback {
         private static let size = 16 << 20
 
         @Test(arguments: [size + 1000, 0])
-        func fileThatChangesIsSentAsItWasAnnouncedOrNotAtAll(newSize: Int) async throws {
+        func changedFileNeverExceedsAnnouncedLength(newSize: Int) async throws {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try Data.pattern(Self.size).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -144,7 +144,7 @@ extension OverLoopback {
 
         /// A pipe without any data yet: reading it blocks, but no other transfer.
         @Test(arguments: ["hello", "hello!"])
-        func streamThatBlocksIsReadLater(content: String) async throws {
+        func blockedStreamIsReadLater(content: String) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let pipe = Pipe()
             let path = "/proc/self/fd/\(pipe.fileHandleForReading.fileDescriptor)"

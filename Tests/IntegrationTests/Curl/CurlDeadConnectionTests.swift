@@ -41,7 +41,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func timeoutCostsNoOtherOriginItsConnection() async throws {
+        @Test func timeoutKeepsConnectionsOfOtherOrigins() async throws {
             let (gate, transport) = (Gate(), CurlTransport())
             let (server, other) = (try Self.server(gate), try Self.server(gate))
             gate.open()
@@ -57,7 +57,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func suspendOfTheSystemClosesIdleConnections() async throws {
+        @Test func systemSuspensionClosesIdleConnections() async throws {
             let (gate, suspended) = (Gate(), Locked<UInt64>(0))
             gate.open()
             let server = try Self.server(gate)
@@ -94,7 +94,7 @@ extension OverLoopback {
 
         /// Whoever sends a POST on a connection that is closed at that moment can't know whether it was processed.
         @Test(arguments: announcements)
-        func postAvoidsAConnectionThatIsAboutToEnd(_ announcement: Announcement) async throws {
+        func postAvoidsExpiringConnection(_ announcement: Announcement) async throws {
             let server = try MockServer { _ in .text("hi", headers: [.keepAlive: announcement.keepAlive]) }
             let transport = CurlTransport()
 
@@ -106,7 +106,7 @@ extension OverLoopback {
         }
 
         /// A response that is there at once counts, too, although libcurl never waits for its socket.
-        @Test func postsKeepToTheAnnouncedNumberOfRequests() async throws {
+        @Test func postsRespectAnnouncedRequestLimit() async throws {
             let server = try MockServer { _ in .text("hi", headers: [.keepAlive: "timeout=60, max=5"]) }
             let transport = CurlTransport()
 
@@ -118,7 +118,7 @@ extension OverLoopback {
         }
 
         /// The connections of a burst stay unused, until the server closes them.
-        @Test func postsBesideConnectionsThatEndAreNotLost() async throws {
+        @Test func postsSurviveClosingConnections() async throws {
             let opened = Recorder<Void>()
             let server = try RawListener { connection in
                 opened.record(())

@@ -27,7 +27,7 @@ extension OverLoopback {
                 (nil, "the server doesn't support TLS", .secureConnectionFailed),
             ] as [(UInt8?, String, URLError.Code)]
         )
-        func theAlertNamesTheReason(alert: UInt8?, reason: String, code: URLError.Code) async throws {
+        func tlsAlertDeterminesFailureReason(alert: UInt8?, reason: String, code: URLError.Code) async throws {
             let server = try RawListener { connection in
                 // The first message of the client, whose length is in its head.
                 guard let head = connection.read(5), connection.skip(Int(head[3]) << 8 | Int(head[4])) else { return }
@@ -44,7 +44,7 @@ extension OverLoopback {
         }
 
         /// No rules are looked up, rather than the wrong ones.
-        @Test func hostThatRulesAreNotFoundForIsRefused() async throws {
+        @Test func hostWithoutMatchingRulesIsUnsupported() async throws {
             let url = try #require(URL(string: "https://b%C3%BCcher.example/"))
             let transcript = Transcript()
 
@@ -57,7 +57,7 @@ extension OverLoopback {
             #expect(transcript.result == "unsupported", "\(String(describing: transcript.error))")
         }
 
-        @Test func sessionRefusesRulesThatItCannotKeep() async throws {
+        @Test func urlSessionRejectsUnsupportedTrustRules() async throws {
             let server = try MockServer { _ in .text("hi") }
             let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
             let client = HTTPClient(transport: URLSessionTransport(configuration: .ephemeral)) {
@@ -69,7 +69,7 @@ extension OverLoopback {
             #expect(error?.code == .unsupported && server.requests.isEmpty)
         }
 
-        @Test func rulesAreForTLSOnly() async throws {
+        @Test func trustRulesApplyToTLSOnly() async throws {
             let server = try MockServer { _ in .text("hi") }
             let client = HTTPClient(transport: CurlTransport()) { $0.trust = .only([]).requiring(.tls13) }
 

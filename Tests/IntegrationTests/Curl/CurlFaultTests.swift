@@ -335,7 +335,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: ends + heads + lengths + codings)
-        func faultEndsWithOneErrorOrAResult(_ row: Row) async throws {
+        func faultProducesSingleOutcome(_ row: Row) async throws {
             let transcript = Transcript()
             let fault = row.response(head: transcript.head, content: transcript.content)
             let server = try MockServer { $0.path == "/next" ? .text("next") : fault }
@@ -356,7 +356,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ends + heads + lengths + codings)
-        func faultThroughThePipelineIsOneOutcome(_ row: Row) async throws {
+        func faultProducesSingleOutcomeThroughPipeline(_ row: Row) async throws {
             let tap = Tap(.standard)
             let fault = row.response(head: tap.head, content: tap.content)
             let server = try MockServer { _ in fault }
@@ -373,7 +373,7 @@ extension OverLoopback {
         @Test(arguments: [
             ("br", "CwKAaGVsbG8D"), ("zstd", "KLUv/SAFKQAAaGVsbG8="),
         ])
-        func contentInACodingThatIsAskedForIsDecoded(_ coding: String, _ content: String) async throws {
+        func requestedContentCodingIsDecoded(_ coding: String, _ content: String) async throws {
             let content = try #require(Data(base64Encoded: content))
             let server = try MockServer { request in
                 let isAsked = request.headers[.acceptEncoding]?.contains(coding) == true
@@ -389,7 +389,7 @@ extension OverLoopback {
 
         /// A field that every row about heads has in its own spelling.
         @Test(arguments: heads.filter { $0.results.contains("success") && $0.steps.haveTheField })
-        func fieldIsReadHoweverItIsWritten(_ row: Row) async throws {
+        func parsesFieldInAnySpelling(_ row: Row) async throws {
             let server = try MockServer { _ in .script(row.steps, keepsAlive: false) }
             let transport = CurlTransport()
 
@@ -400,7 +400,7 @@ extension OverLoopback {
             if transcript.result == "success" { #expect(transcript.response?["a"] == "b") }
         }
 
-        @Test func bytesAboveASCIIAreReadAsLatin1OrUTF8() async throws {
+        @Test func nonASCIIBytesAreDecodedAsLatin1OrUTF8() async throws {
             let head =
                 Data("HTTP/1.1 200 Schöön\r\nX-Utf8: ü\r\nX-Latin: ".utf8) + [0xFC]
                 + Data("\r\nContent-Length: 0\r\n\r\n".utf8)
@@ -415,7 +415,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [1, 2, 7])
-        func answerInPiecesOfAnySizeIsTheSame(_ size: Int) async throws {
+        func responseIsIndependentOfChunkSize(_ size: Int) async throws {
             let server = try MockServer { _ in
                 .script([
                     .send(Data("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n".utf8)),

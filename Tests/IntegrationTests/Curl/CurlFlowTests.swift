@@ -45,7 +45,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func pauseStopsThePeerAndResumeContinues() async throws {
+        @Test func pauseStopsPeerUntilResume() async throws {
             let size = 64 << 20
             let flood = try Flood(limit: size)
             let transport = CurlTransport()
@@ -66,7 +66,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func blockedReceiverStopsOnlyItsPeer() async throws {
+        @Test func blockedReceiverStopsOnlyItsOwnPeer() async throws {
             let size = 64 << 20
             let flood = try Flood(limit: size)
             let server = try MockServer { _ in .text("hi") }
@@ -89,7 +89,7 @@ extension OverLoopback {
             #expect(held.violations == [])
         }
 
-        @Test func manyBlockedReceiversDelayNoOther() async throws {
+        @Test func blockedReceiversDoNotDelayOthers() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             let gate = Gate()
@@ -108,7 +108,7 @@ extension OverLoopback {
             #expect(held.allSatisfy { $0.text == "hi" && $0.violations == [] })
         }
 
-        @Test func pauseBeforeTheAnswerHoldsItBack() async throws {
+        @Test func pauseBeforeResponseCanBeResumed() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             let transcript = Transcript()

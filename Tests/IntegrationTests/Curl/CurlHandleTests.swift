@@ -22,7 +22,7 @@ extension OverLoopback {
                 (.get, ["Proxy-Authorization": "secret"], .none),
             ] as [(HTTPMethod, HTTPHeaders, HTTPBody)]
         )
-        func nothingStaysForTheNext(_ method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) async throws {
+        func reusedHandleKeepsNoState(_ method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
 
@@ -38,7 +38,7 @@ extension OverLoopback {
             #expect(former.map(\.method) == [method, method] && Set(former.map(\.body)).count == 1)
         }
 
-        @Test func failureOfARequestIsNotTheNextOnes() async throws {
+        @Test func failureDoesNotAffectNextRequest() async throws {
             let server = try MockServer { $0.path == "/lost" ? .closed : .text("thanks") }
             let transport = CurlTransport()
 
@@ -51,7 +51,7 @@ extension OverLoopback {
         }
 
         /// libcurl sends a request again itself if a kept connection turns out to be closed, a few times for a handle.
-        @Test func anyNumberOfKeptConnectionsMayTurnOutClosed() async throws {
+        @Test func recoversFromAnyNumberOfClosedConnections() async throws {
             let connections = Locked(0)
             let server = try RawListener { connection in
                 connections.withLock { $0 += 1 }

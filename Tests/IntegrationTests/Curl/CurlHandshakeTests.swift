@@ -39,7 +39,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: rows)
-        func handshakeThatFailsSaysWhetherItWasTheConnection(_ row: Row) async throws {
+        func failedHandshakeReportsItsCause(_ row: Row) async throws {
             let server = try RawListener { row.answer($0) }
             let transport = CurlTransport()
 
@@ -55,7 +55,7 @@ extension OverLoopback {
             #expect(transcript.duration < .seconds(30))
         }
 
-        @Test func handshakeThatIsNeverAnsweredEndsAfterTheTimeoutOfConnections() async throws {
+        @Test func unansweredHandshakeFailsAtConnectTimeout() async throws {
             let server = try RawListener { _ = $0.readHead() }
             var configuration = CurlTransport.Configuration()
             configuration.connectTimeout = .milliseconds(200)

@@ -14,7 +14,7 @@ extension OverLoopback {
         /// The limit that the documentation promises.
         private static let limit = 16
 
-        @Test func fetchesAtOnceOpenAFewConnections() async throws {
+        @Test func concurrentFetchesOpenFewConnections() async throws {
             let server = try MockServer { .text($0.path) }
             let client = HTTPClient(baseURL: server.url, transport: CurlTransport())
 
@@ -27,7 +27,7 @@ extension OverLoopback {
             #expect(server.connectionCount <= Self.limit)
         }
 
-        @Test func requestsGetTheirConnectionsInOrder() async throws {
+        @Test func connectionsAreAssignedInRequestOrder() async throws {
             let count = 48
             let gates = (0..<count).map { _ in Gate() }
             let server = try MockServer { request in
@@ -52,7 +52,7 @@ extension OverLoopback {
             #expect(transcripts.allSatisfy { $0.text == "hi" })
         }
 
-        @Test func waitForAConnectionIsNoSilence() async throws {
+        @Test func waitingForConnectionIsNotIdleTime() async throws {
             let gate = Gate()
             let server = try MockServer { $0.path == "/last" ? .text("hi") : .text("hi").held(by: gate) }
             let transport = CurlTransport.configured { $0.connectTimeout = .milliseconds(50) }
@@ -71,7 +71,7 @@ extension OverLoopback {
             for transcript in others { try await transcript.ended.wait() }
         }
 
-        @Test func streamsThatHaveBegunDelayNoOtherRequest() async throws {
+        @Test func openStreamsDoNotDelayOtherRequests() async throws {
             let server = try MockServer { request in
                 request.path == "/feed"
                     ? .script([.send(Data("HTTP/1.1 200 OK\r\n\r\none".utf8)), .stall])
@@ -126,7 +126,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Caller.allCases)
-        func limitThatTheCallerHasChosenIsNotUndercut(_ caller: Caller) async throws {
+        func callersConcurrencyLimitIsReached(_ caller: Caller) async throws {
             let width = 40
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
@@ -140,7 +140,7 @@ extension OverLoopback {
             #expect(server.connectionCount == width)
         }
 
-        @Test func limitOfATransportHoldsForAWiderClient() async throws {
+        @Test func transportLimitAppliesToWiderClient() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = Self.limit }
             let client = HTTPClient(maxConcurrentRequests: 64, transport: transport)
@@ -151,7 +151,7 @@ extension OverLoopback {
             #expect(server.connectionCount <= Self.limit)
         }
 
-        @Test func otherHostsDoNotWaitForABusyOne() async throws {
+        @Test func busyHostDoesNotDelayOtherHosts() async throws {
             let gate = Gate()
             let busy = try MockServer { _ in .text("hi").held(by: gate) }
             let idle = try MockServer { _ in .text("hi") }

@@ -11,7 +11,7 @@ import Testing
 extension OverLoopback {
     /// Kept connections cost both sides something, so they are closed after a time.
     @Suite(.bounded) struct CurlLifetimeTests {
-        @Test func connectionThatTheServerEndsIsClosedWithoutAnotherRequest() async throws {
+        @Test func connectionEndedByServerIsClosed() async throws {
             let closed = Gate()
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
@@ -28,7 +28,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func connectionThatIsNotUsedIsClosed() async throws {
+        @Test func unusedConnectionIsClosed() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.idleConnectionLifetime = .milliseconds(20) }
 
@@ -39,7 +39,7 @@ extension OverLoopback {
             try await server.awaitConnections(open: 0)
         }
 
-        @Test func streamThatIsPausedKeepsItsConnection() async throws {
+        @Test func pausedStreamKeepsItsConnection() async throws {
             let server = try MockServer {
                 $0.path == "/stream" ? .data(Data(count: 8 << 20)) : .text("hi")
             }
@@ -59,7 +59,7 @@ extension OverLoopback {
             #expect(transcript.contentSize == 8 << 20)
         }
 
-        @Test func connectionHasNoMoreRequestsThanItMay() async throws {
+        @Test func requestsPerConnectionAreLimited() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 3 }
 
@@ -68,7 +68,7 @@ extension OverLoopback {
             #expect(server.connectionCount == 3)
         }
 
-        @Test func connectionThatIsTooOldIsNotUsedAgain() async throws {
+        @Test func expiredConnectionIsNotReused() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.maximumConnectionAge = .zero }
 
@@ -77,7 +77,7 @@ extension OverLoopback {
             #expect(server.connectionCount == 4)
         }
 
-        @Test func idleConnectionsMakeRoomForANewOneWhereDescriptorsRunOut() async throws {
+        @Test func idleConnectionsAreClosedToFreeDescriptors() async throws {
             let count = 40
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
@@ -95,7 +95,7 @@ extension OverLoopback {
             #expect(other.requests.count == 1)
         }
 
-        @Test func requestsThatWaitForAConnectionGoInTheirOrder() async throws {
+        @Test func queuedRequestsGetConnectionsInOrder() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
@@ -113,7 +113,7 @@ extension OverLoopback {
 
         /// Another request has the only connection for longer than this one's timeout.
         @Test(arguments: [false, true])
-        func waitForAConnectionDoesNotCountAsSilence(_ isPausedInLine: Bool) async throws {
+        func waitingForConnectionIsNotIdleTime(_ isPausedInLine: Bool) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let silent = try MockServer { _ in .never }
@@ -135,7 +135,7 @@ extension OverLoopback {
             #expect(second.text == "hi", "\(String(describing: second.error))")
         }
 
-        @Test func thousandsThatWaitInLineEndAtOnce() async throws {
+        @Test func thousandsOfQueuedRequestsEndImmediately() async throws {
             let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
             let transcripts = (0..<Scale.pick(5_000, whole: 50_000)).map { _ in Transcript() }
@@ -149,7 +149,7 @@ extension OverLoopback {
             #expect(server.requests.count == 1)
         }
 
-        @Test func limitOfOneHostHoldsUpNoOther() async throws {
+        @Test func hostLimitDoesNotDelayOtherHosts() async throws {
             let gate = Gate()
             let slow = try MockServer { _ in .text("slow").held(by: gate) }
             let server = try MockServer { _ in .text("hi") }

@@ -55,7 +55,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: heads.map(\.name))
-        func headIsTakenUpToItsLimit(_ name: String) async throws {
+        func headIsAcceptedUpToLimit(_ name: String) async throws {
             let row = try #require(Self.heads.first { $0.name == name })
             let server = try MockServer { _ in .raw(row.wire) }
             let transport = CurlTransport()
@@ -71,7 +71,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [("lines", head(lines: 10_000)), ("bytes", head(value: 90 << 10))])
-        func limitsOfTheHeadAreTheCallers(_ name: String, _ wire: String) async throws {
+        func headLimitIsConfigurable(_ name: String, _ wire: String) async throws {
             let server = try MockServer { _ in .raw(wire) }
             let transport = CurlTransport.configured {
                 $0.maximumHeadLines = 20_000
@@ -92,7 +92,7 @@ extension OverLoopback {
                     .reduce("HTTP/1.1 200 OK\r\n") { "\($0)\($1)\r\n" } + "Content-Length: 0\r\n\r\n",
             ].enumerated().map(\.self)
         )
-        func limitOfLibcurlIsOneOfTheHead(_ row: (offset: Int, element: String)) async throws {
+        func libcurlLimitFailsAsHeadTooLarge(_ row: (offset: Int, element: String)) async throws {
             let server = try MockServer { _ in .raw(row.element) }
             let transport = CurlTransport.configured { $0.maximumHeadSize = 1 << 24 }
 
@@ -101,7 +101,7 @@ extension OverLoopback {
             #expect(["success", "headTooLarge"].contains(transcript.result), "\(String(describing: transcript.error))")
         }
 
-        @Test(.tags(.alone)) func bombEndsAtTheLimitOfDecodedBytes() async throws {
+        @Test(.tags(.alone)) func compressionBombFailsAtDecodedByteLimit() async throws {
             let bomb = Deflate.gzipBomb(of: 300 << 20)
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
@@ -117,7 +117,7 @@ extension OverLoopback {
             #expect(bomb.count < 310_000 && isBounded)
         }
 
-        @Test(.tags(.alone)) func bombThatIsWantedIsDecodedInFlatMemory() async throws {
+        @Test(.tags(.alone)) func allowedBombIsDecodedInConstantMemory() async throws {
             let (bomb, size) = Deflate.zeros(about: Scale.pick(128 << 20, whole: 300 << 20))
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "deflate"]) }
             let transport = CurlTransport()

@@ -11,7 +11,7 @@ import Testing
 extension OverLoopback {
     /// The measurements of libcurl, and the metrics that are made of them.
     @Suite(.bounded) struct CurlMetricsTests {
-        @Test func phasesOfANewConnectionFollowOneAnother() async throws {
+        @Test func newConnectionPhasesAreConsecutive() async throws {
             let server = try MockServer { _ in .text("hello") }
             let transport = CurlTransport()
 
@@ -28,7 +28,7 @@ extension OverLoopback {
             #expect(abs(metrics.start.timeIntervalSinceNow) < 30)
         }
 
-        @Test func bothEndsOfAConnectionAreKnown() async throws {
+        @Test func metricsContainBothEndpoints() async throws {
             let server = try MockServer { _ in .text("hello") }
             let transport = CurlTransport()
 
@@ -41,14 +41,14 @@ extension OverLoopback {
             #expect(first.tlsVersion == nil && first.tlsCipherSuite == nil && first.isProxyConnection != true)
         }
 
-        @Test func requestThatReachesNoServerHasNoConnection() async throws {
+        @Test func failedConnectionHasNoEndpoints() async throws {
             let closed = try ClosedPort()
             let metrics = try #require(await CurlTransport().run(closed.url).metrics)
 
             #expect(metrics.remoteAddress == nil && metrics.localPort == nil && metrics.isProxyConnection == nil)
         }
 
-        @Test func keptConnectionHasNoPhasesOfConnecting() async throws {
+        @Test func reusedConnectionHasNoConnectPhases() async throws {
             let server = try MockServer { _ in .text("hello") }
             let transport = CurlTransport()
             _ = await transport.run(server.url)
@@ -61,7 +61,7 @@ extension OverLoopback {
             #expect(metrics[.wait] != nil)
         }
 
-        @Test func bytesAreCountedInBothDirections() async throws {
+        @Test func sentAndReceivedBytesAreCounted() async throws {
             let recorded = Locked<[Int]>([])
             let server = try RawListener { connection in
                 guard let head = connection.readHead() else { return }
@@ -85,7 +85,7 @@ extension OverLoopback {
             #expect(metrics.responseBodySize == 5)
         }
 
-        @Test func contentIsCountedAsItCame() async throws {
+        @Test func encodedBodyBytesAreCounted() async throws {
             let packed = Deflate.gzip(Data(repeating: 65, count: 50_000))
             let server = try MockServer { _ in
                 .status(.ok, headers: [.contentEncoding: "gzip"], body: packed)
@@ -98,7 +98,7 @@ extension OverLoopback {
             #expect(transcript.metrics?.responseBodySize == Int64(packed.count))
         }
 
-        @Test func failureHasTheMetricsOfWhatHappened() async throws {
+        @Test func failureIncludesMetrics() async throws {
             let port = try ClosedPort()
 
             let transcript = await CurlTransport().run(port.url)
@@ -109,7 +109,7 @@ extension OverLoopback {
             #expect(metrics.end != nil)
         }
 
-        @Test func operationTellsWhatItsAttemptsTook() async throws {
+        @Test func operationReportsMetricsOfItsAttempts() async throws {
             let server = try MockServer { request in
                 request.target == "/old" ? .redirect(to: "/new") : .text("hello")
             }

@@ -45,7 +45,7 @@ extension OverLoopback {
             URL(string: "http://\(name):\(server.port)\(path)")!
         }
 
-        @Test func manyRequestsForAFewNamesAreAFewLookUps() async throws {
+        @Test func lookupsOfSameNameAreShared() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             let transport = CurlTransport.configured { $0.names = lookUps.names() }
@@ -65,7 +65,7 @@ extension OverLoopback {
             #expect(transcripts.flatMap(\.violations) == [])
         }
 
-        @Test func noMoreNamesAreLookedUpAtATimeThanThereMayBe() async throws {
+        @Test func concurrentLookupsAreLimited() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             let transport = CurlTransport.configured { $0.names = lookUps.names(maximumWorkers: 2) }
@@ -83,7 +83,7 @@ extension OverLoopback {
             #expect(lookUps.most <= 2)
         }
 
-        @Test func nameIsLookedUpOnce() async throws {
+        @Test func resolvedNameIsCached() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             lookUps.gate.open()
@@ -98,7 +98,7 @@ extension OverLoopback {
         }
 
         /// Its first address refuses connections, as that of a service does that has moved.
-        @Test func serviceThatHasMovedIsFoundAfterOneRefusal() async throws {
+        @Test func movedServiceIsFoundAfterRejectedConnection() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = Locked(0)
             let names = HostResolver { _ in
@@ -119,7 +119,7 @@ extension OverLoopback {
             #expect(lookUps.withLock { $0 } == 2)
         }
 
-        @Test func nameThatIsNotKnownCannotBeConnectedTo() async throws {
+        @Test func unknownNameCannotConnect() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             lookUps.gate.open()
@@ -133,7 +133,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func requestWhoseNameIsLookedUpIsCancelledAtOnce() async throws {
+        @Test func cancelDuringLookupIsImmediate() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             let transport = CurlTransport.configured { $0.names = lookUps.names() }
@@ -153,7 +153,7 @@ extension OverLoopback {
         }
 
         /// Each of its look-ups occupies a thread for half a minute.
-        @Test func unansweredNamesDelayOthersOnlyDuringTheirRequests() async throws {
+        @Test func slowLookupsDelayOthersOnlyTemporarily() async throws {
             let server = try MockServer { _ in .text("hi") }
             let silence = Gate()
             defer { silence.open() }
@@ -171,7 +171,7 @@ extension OverLoopback {
             #expect(await transport.run(Self.url("good.test", server)).text == "hi")
         }
 
-        @Test func timeThatARequestIsPausedIsNotTakenFromItsConnection() async throws {
+        @Test func pausedTimeDoesNotReduceConnectTimeout() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             let transport = CurlTransport.configured {
@@ -193,7 +193,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["host.test.", "host.1st", "a.0day", "1.2.3.host"])
-        func everyNameIsLookedUp(_ name: String) async throws {
+        func unusualNamesAreLookedUp(_ name: String) async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             lookUps.gate.open()
@@ -204,7 +204,7 @@ extension OverLoopback {
             #expect(server.requests.first?.headers["Host"] == "\(name):\(server.port)")
         }
 
-        @Test func emptyPathOfAUnixSocketLeavesTheLookUps() async throws {
+        @Test func emptyUnixSocketPathKeepsNameLookup() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             lookUps.gate.open()
@@ -218,7 +218,7 @@ extension OverLoopback {
 
         /// libcurl would look it up for each request, with a thread for each.
         @Test(arguments: ["http://proxy.test:", "http://user:pass%40word@Proxy.Test:", "proxy.test:"])
-        func nameOfAProxyIsLookedUpOnce(_ proxy: String) async throws {
+        func proxyNameIsLookedUpOnce(_ proxy: String) async throws {
             let server = try MockServer { _ in .text("from the proxy") }
             let lookUps = LookUps()
             lookUps.gate.open()
@@ -236,7 +236,7 @@ extension OverLoopback {
             #expect(server.requests.map(\.target) == (0..<3).map { "http://host-\($0).test/" })
         }
 
-        @Test func cancelDuringTheLookUpOfAProxyEndsAtOnce() async throws {
+        @Test func cancelDuringProxyLookupIsImmediate() async throws {
             let lookUps = LookUps()
             let transport = CurlTransport.configured {
                 $0.names = lookUps.names()
@@ -256,7 +256,7 @@ extension OverLoopback {
 
         /// A proxy of SOCKS 5 is told the address of the host, or its name (RFC 1928, 5).
         @Test(arguments: ["socks5", "socks5h"])
-        func hostBehindAProxyIsLookedUpIfTheProxyTakesAddresses(_ scheme: String) async throws {
+        func hostIsLookedUpForProxyRequiringAddress(_ scheme: String) async throws {
             let lookUps = LookUps()
             lookUps.gate.open()
             let kind = Locked<UInt8?>(nil)
@@ -278,7 +278,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [[], ["localhost"], ["127.0.0.1", "nowhere"], ["127.0.0.1:80"], [""]])
-        func addressesThatAreNoneAreNamedInTheError(_ addresses: [String]) async throws {
+        func invalidConfiguredAddressesFail(_ addresses: [String]) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.addresses = ["host.test": addresses] }
 
@@ -288,7 +288,7 @@ extension OverLoopback {
             #expect(transcript.error?.reason?.contains("host.test (the configured addresses") == true)
         }
 
-        @Test func waitForANameIsAPhaseOfItsOwn() async throws {
+        @Test func nameLookupIsSeparatePhase() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             let transport = CurlTransport.configured { $0.names = lookUps.names() }
@@ -308,7 +308,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [["api.test": ["127.0.0.1"]], ["API.test": ["127.0.0.1"]]])
-        func addressOfAHostCanBeGiven(_ addresses: [String: [String]]) async throws {
+        func hostAddressCanBeConfigured(_ addresses: [String: [String]]) async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
             let transport = CurlTransport.configured {
@@ -320,7 +320,7 @@ extension OverLoopback {
             #expect(lookUps.all == [])
         }
 
-        @Test func addressOfOnePortCanBeGiven() async throws {
+        @Test func hostAndPortAddressCanBeConfigured() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured {
                 $0.addresses = ["api.test:\(server.port)": ["127.0.0.1"], "api.test": ["127.0.0.2"]]
@@ -330,7 +330,7 @@ extension OverLoopback {
         }
 
         /// An IPv6 address whose queue of waiting connections is full gives no answer.
-        @Test func hostIsReachedThoughItsFirstAddressIsSilent() async throws {
+        @Test func fallsBackToSecondAddress() async throws {
             let server = try MockServer { _ in .text("hi") }
             let silent = try RawListener.listen(at: .ipv6, port: server.port, backlog: 0)
             defer { close(silent.descriptor) }

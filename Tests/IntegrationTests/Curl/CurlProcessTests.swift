@@ -11,7 +11,7 @@ extension OverLoopback {
     /// What a transport does to its process, and the process to a transport.
     @Suite(.bounded) struct CurlProcessTests {
         /// It would hang, with its timeout.
-        @Test func requestWithoutAFreeThreadIsAnError() async throws {
+        @Test func requestFailsWithoutAvailableThread() async throws {
             let server = try MockServer { _ in .text("hi") }
 
             let arguments = ["threads", "\(server.port)"]
@@ -22,7 +22,7 @@ extension OverLoopback {
         }
 
         /// A fork has no thread but its own: its requests would hang, and wake the thread of the other process.
-        @Test func requestInAForkIsAnError() async throws {
+        @Test func requestInForkedProcessFails() async throws {
             let server = try MockServer { _ in .text("hi") }
 
             let (status, isSignal) = try await BuiltProgram.run("RequestsTransportProbe", ["fork", "\(server.port)"])
@@ -32,7 +32,7 @@ extension OverLoopback {
         }
 
         /// The caller may use OpenSSL itself, which has a state for each thread.
-        @Test func stateOfOpenSSLStaysOnTheThreadThatLoadsLibcurl() async throws {
+        @Test func openSSLStateOfLoadingThreadIsPreserved() async throws {
             let (status, isSignal) = try await BuiltProgram.run("RequestsTransportProbe", ["openssl"])
 
             #expect(status == 0 && !isSignal, "status \(status)")

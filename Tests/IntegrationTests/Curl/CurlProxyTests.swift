@@ -12,7 +12,7 @@ extension OverLoopback {
     /// Requests to several hosts share a connection to a proxy.
     @Suite(.bounded) struct CurlProxyTests {
         /// libcurl 7.88 puts the name of a host into brackets after an address of IPv6.
-        @Test func proxyGetsEachHostAsItIs() async throws {
+        @Test func proxyReceivesHostFieldUnchanged() async throws {
             let proxy = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured {
                 $0.proxy = "http://127.0.0.1:\(proxy.port)"
@@ -37,7 +37,7 @@ extension OverLoopback {
 
         /// The answer to the request for a tunnel comes from the proxy, over a connection that anyone can change.
         @Test(arguments: [HTTPStatus.forbidden, .found, .proxyAuthenticationRequired, .serviceUnavailable])
-        func answerOfAProxyIsNeverTheOrigins(_ status: HTTPStatus) async throws {
+        func proxyResponseIsNotTakenForOrigins(_ status: HTTPStatus) async throws {
             let fields: HTTPHeaders = [
                 .setCookie: "session=evil", .location: "/evil", .cacheControl: "max-age=60",
                 .wwwAuthenticate: #"Basic realm="r""#, .proxyAuthenticate: #"Basic realm="p""#,
@@ -94,7 +94,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [("timeout=1", 2), ("timeout=60", 1)])
-        func postAvoidsAConnectionThatTheProxyIsAboutToEnd(_ keepAlive: String, _ connections: Int) async throws {
+        func postAvoidsExpiringProxyConnection(_ keepAlive: String, _ connections: Int) async throws {
             let proxy = try MockServer { _ in .text("hi", headers: [.keepAlive: keepAlive]) }
             let transport = Self.transport(over: proxy)
 

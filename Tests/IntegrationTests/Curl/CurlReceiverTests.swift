@@ -45,7 +45,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func loopSleepsWhileAllReceiversWait() async throws {
+        @Test func loopSleepsWhileReceiversWait() async throws {
             let server = try MockServer { $0.path == "/silent" ? .never : .text("hi") }
             let transport = CurlTransport()
             let waiting = Waiting(80)
@@ -59,7 +59,7 @@ extension OverLoopback {
             #expect(switches < 100, "\(switches)")
         }
 
-        @Test func timeoutsAndCancelsAreReportedWhileManyReceiversWait() async throws {
+        @Test func waitingReceiversDoNotDelayTimeoutOrCancel() async throws {
             let server = try MockServer { $0.path == "/silent" ? .never : .text("hi") }
             let transport = CurlTransport()
             let waiting = Waiting(80)
@@ -79,7 +79,7 @@ extension OverLoopback {
         }
 
         /// Its earlier events wait for a worker; they are delivered with its end.
-        @Test func transferCancelledWhileItsHeadWaitsReportsInOrder() async throws {
+        @Test func cancelDuringHeadDeliveryKeepsEventOrder() async throws {
             let server = try MockServer { _ in .text("hi") }
             let slow = try MockServer { _ in
                 .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8)), .stall])

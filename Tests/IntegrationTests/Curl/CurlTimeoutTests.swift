@@ -53,7 +53,7 @@ extension OverLoopback {
         static let late = Duration.seconds(10)
 
         @Test(arguments: silences)
-        func silenceEndsAtTheTimeout(_ silence: Silence) async throws {
+        func silentServerTimesOut(_ silence: Silence) async throws {
             // Where the head has to be there first, a busy peer gets a second for it.
             let timeout = Duration.milliseconds(silence.status == nil ? 50 : 1_000)
             let server = try MockServer { _ in .script(silence.steps) }
@@ -73,7 +73,7 @@ extension OverLoopback {
 
         /// A body from a pipe, of which only the beginning is written.
         @Test(arguments: ["before its first byte", "in its middle", "behind the whole answer"])
-        func bodyThatStallsEndsAtTheTimeout(_ moment: String) async throws {
+        func stalledBodyTimesOut(_ moment: String) async throws {
             let pipe = try StalledPipe(of: moment == "before its first byte" ? 0 : 1000)
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
@@ -97,7 +97,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: silences)
-        func cancelEndsAtOnceInEveryPhase(_ silence: Silence) async throws {
+        func cancelIsImmediateInEachPhase(_ silence: Silence) async throws {
             let server = try MockServer { _ in .script(silence.steps) }
             let transport = CurlTransport()
             let transcript = Transcript()

@@ -11,7 +11,7 @@ import Testing
 extension OverLoopback {
     /// Fields after the content: they come too late to decide about anything (RFC 9110, 6.5.1).
     @Suite(.bounded) struct CurlTrailerTests {
-        @Test func trailersSetNoCookieAndChangeNoRule() async throws {
+        @Test func trailersDoNotAffectResponseHandling() async throws {
             let server = try MockServer { _ in
                 .chunked(
                     [Data("content".utf8)],

@@ -45,7 +45,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: uploads)
-        func bodyArrivesUnderItsFraming(_ body: Body, _ method: HTTPMethod) async throws {
+        func bodyIsSentWithCorrectFraming(_ body: Body, _ method: HTTPMethod) async throws {
             let data = Data.pattern(body.size)
             let file = try temporaryFile(data)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -68,7 +68,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [HTTPMethod.get, .delete, .patch, .options, .head, HTTPMethod("QUERY")])
-        func anyMethodMayHaveABody(_ method: HTTPMethod) async throws {
+        func anyMethodCanHaveBody(_ method: HTTPMethod) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
 
@@ -89,7 +89,7 @@ extension OverLoopback {
         @Test(arguments: [
             (HTTPMethod.get, String?.none), (.head, nil), (.delete, nil), (.post, "0"), (.put, "0"), (.patch, "0"),
         ])
-        func methodWithoutABodySaysSoWhereItMust(_ method: HTTPMethod, _ length: String?) async throws {
+        func emptyBodySendsContentLengthIfRequired(_ method: HTTPMethod, _ length: String?) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
 
@@ -102,7 +102,7 @@ extension OverLoopback {
             #expect(server.requests.first?.headers[.contentType] == nil)
         }
 
-        @Test func questionBeforeTheBodyIsAskedOnlyWhereTheCallerWantsIt() async throws {
+        @Test func expectContinueIsSentOnlyOnRequest() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
             let body = HTTPBody.data(Data(count: 2_000_000))
@@ -118,7 +118,7 @@ extension OverLoopback {
             #expect(asking.violations == [])
         }
 
-        @Test func fieldsArriveAsTheyWereGiven() async throws {
+        @Test func headerFieldsAreSentUnchanged() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             let headers: HTTPHeaders = [
@@ -145,7 +145,7 @@ extension OverLoopback {
             #expect(sent.contains { $0.name.rawValue == "x-lower" })
         }
 
-        @Test func codingIsAskedForByTheTransportOrTheCaller() async throws {
+        @Test func acceptEncodingIsSetByTransportOrCaller() async throws {
             let gzip = Deflate.gzip(Data("hello".utf8))
             let server = try MockServer { _ in .data(gzip, headers: [.contentEncoding: "gzip"]) }
             let decoding = CurlTransport()
@@ -194,7 +194,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: broken.map(\.name))
-        func bodyThatFailsIsATypedError(_ name: String) async throws {
+        func failingBodyThrowsTypedError(_ name: String) async throws {
             let row = try #require(Self.broken.first { $0.name == name })
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
@@ -212,7 +212,7 @@ extension OverLoopback {
 
         /// A transport that wraps this one may add a field, or change the method, and checks neither.
         @Test(arguments: ["a\r\nX-Other: b", "a\nb", "a\0b", "a\u{7f}"])
-        func fieldOfAnotherTransportThatIsNoLineIsRefused(_ text: String) async throws {
+        func invalidFieldOfWrappingTransportIsRejected(_ text: String) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
 
@@ -227,7 +227,7 @@ extension OverLoopback {
             #expect(server.requests.isEmpty)
         }
 
-        @Test func streamThatCanBeReadOnceIsSentOnce() async throws {
+        @Test func singleUseStreamIsSentOnce() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
             let body = HTTPBody.stream(HTTPBody.Stream(InputStream(data: Data("once".utf8))))
@@ -264,7 +264,7 @@ extension OverLoopback {
 
         /// A dead connection is replaced, and the body starts over.
         @Test(arguments: ["data", "file", "stream"])
-        func bodyIsSentFromItsStartOnAnotherConnection(_ kind: String) async throws {
+        func bodyIsResentFromStartOnNewConnection(_ kind: String) async throws {
             let bodies = Locked<[String]>([])
             let server = try Self.quitter(bodies)
             let url = URL(string: "http://127.0.0.1:\(server.port)/")!
@@ -289,7 +289,7 @@ extension OverLoopback {
         }
 
         /// The connection ends while the body has no bytes: libcurl doesn't notice that, and is told.
-        @Test func bodyThatWaitsForBytesIsSentFromItsStartOnAnotherConnection() async throws {
+        @Test func stalledBodyIsResentFromStartOnNewConnection() async throws {
             let bodies = Locked<[String]>([])
             let server = try Self.quitter(bodies)
             let url = URL(string: "http://127.0.0.1:\(server.port)/")!
@@ -313,7 +313,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func bodyThatCanBeReadOnceIsNotResent() async throws {
+        @Test func singleUseBodyIsNotResent() async throws {
             let bodies = Locked<[String]>([])
             let server = try Self.quitter(bodies)
             let url = URL(string: "http://127.0.0.1:\(server.port)/")!
@@ -331,7 +331,7 @@ extension OverLoopback {
 
         /// A response to `Expect: 100-continue`, but no reason to send the content without it.
         @Test(arguments: ["PUT", "POST"] as [HTTPMethod])
-        func expectationThatTheServerRefusesIsTheAnswer(_ method: HTTPMethod) async throws {
+        func failedExpectationIsReturnedAsResponse(_ method: HTTPMethod) async throws {
             let heads = Locked(0)
             let server = try RawListener { connection in
                 while let head = connection.readHead() {
@@ -369,7 +369,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: heads.map(\.name))
-        func headThatIsTooLargeToSendIsAnInvalidRequest(_ name: String) async throws {
+        func oversizedRequestHeadIsAnInvalidRequest(_ name: String) async throws {
             let row = try #require(Self.heads.first { $0.name == name })
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
@@ -385,7 +385,7 @@ extension OverLoopback {
         /// The server answers at the head, and reads the rest. (One that closes instead may reset the connection before
         /// its answer is read.)
         @Test(arguments: [HTTPStatus.contentTooLarge, .unauthorized, .ok])
-        func earlyAnswerDuringTheUploadIsTheAnswer(_ status: HTTPStatus) async throws {
+        func earlyResponseDuringUploadIsReturned(_ status: HTTPStatus) async throws {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 \(status.code) X\r\nContent-Length: 5\r\n\r\nearly")
@@ -407,7 +407,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [StubResponse.reset.early, .closed.early])
-        func endDuringTheUploadIsALostConnection(_ response: StubResponse) async throws {
+        func closeDuringUploadFailsAsConnectionLost(_ response: StubResponse) async throws {
             let server = try MockServer()
             server.route(.post, "/", response)
             let transport = CurlTransport()

@@ -11,7 +11,7 @@ import Testing
 extension OverLoopback {
     /// The figures of a transport, for the operators of a service.
     @Suite(.bounded) struct CurlUsageTests {
-        @Test func requestsThatAreHeldAreCounted() async throws {
+        @Test func queuedRequestsAreCounted() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 3 }
@@ -30,7 +30,7 @@ extension OverLoopback {
             #expect(await transport.usage == Self.usage())
         }
 
-        @Test func idleConnectionThatIsUsedAgainIsNotIdle() async throws {
+        @Test func reusedConnectionIsNotCountedAsIdle() async throws {
             let gate = Gate()
             let server = try MockServer { $0.path == "/held" ? .text("hi").held(by: gate) : .text("hi") }
             let transport = CurlTransport()
@@ -49,7 +49,7 @@ extension OverLoopback {
             #expect(await transport.usage == Self.usage(open: 1, idle: 1))
         }
 
-        @Test func namesThatAreLookedUpAreCounted() async throws {
+        @Test func nameLookupsAreCounted() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi") }
             let names = HostResolver { _ in
@@ -70,7 +70,7 @@ extension OverLoopback {
             #expect(await transport.usage.lookUps == 0)
         }
 
-        @Test func transportWithoutRequestsHasNothingToReport() async {
+        @Test func unusedTransportReportsZeroUsage() async {
             #expect(await CurlTransport().usage == Self.usage())
         }
 

@@ -32,7 +32,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: rows)
-        func proxyIsTheOneOfTheEnvironment(_ row: Row) async throws {
+        func proxyIsTakenFromEnvironment(_ row: Row) async throws {
             let folder = try DownloadFolder()
             let proxy = try MockServer { _ in .text("from the proxy") }
             let server = try MockServer { _ in .text("from the server") }
@@ -56,7 +56,7 @@ extension OverLoopback {
         }
 
         /// libcurl reads the environment for each request, on a thread of its own, which isn't safe meanwhile.
-        @Test func environmentIsReadWhenTheTransportIsMade() async throws {
+        @Test func environmentIsReadAtTransportCreation() async throws {
             let proxy = try MockServer { _ in .text("from the proxy") }
             let server = try MockServer { _ in .text("from the server") }
 

@@ -13,7 +13,7 @@ extension OverLoopback {
     @Suite(.bounded, .enabled(if: DemoProgram.url != nil)) struct NetrcTests {
         /// A file in the home folder, and one that a variable names.
         @Test(arguments: ["HOME", "NETRC"])
-        func noPasswordOfTheUsersFileIsSent(variable: String) async throws {
+        func netrcPasswordIsNotSent(variable: String) async throws {
             let folder = try DownloadFolder()
             let netrc = folder.url.appendingPathComponent(".netrc")
             try Data("machine 127.0.0.1 login ada password secret\n".utf8).write(to: netrc)

@@ -48,7 +48,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: answers)
-        func disturbanceAtAnyMomentLeavesOneEnd(_ answer: Answer) async throws {
+        func randomDisturbanceCompletesOnce(_ answer: Answer) async throws {
             let server = try MockServer { $0.path == "/alive" ? .text("alive") : answer.response }
             let transport = CurlTransport()
             var transcripts: [Transcript] = []
@@ -67,7 +67,7 @@ extension OverLoopback {
             #expect(alive.text == "alive")
         }
 
-        @Test func cancelThatRacesWithAnUploadLeavesOneEnd() async throws {
+        @Test func cancelRacesUpload() async throws {
             let server = try MockServer { _ in .text("thanks") }
             let transport = CurlTransport()
             let data = Data(count: 100_000)
@@ -88,7 +88,7 @@ extension OverLoopback {
             #expect(others.map { "\($0.offset): \($0.element.events)" } == [])
         }
 
-        @Test func closeThatRacesWithRequestsEndsThemAll() async throws {
+        @Test func closeRacesRequests() async throws {
             let server = try MockServer { _ in .text("fast") }
             let results = Locked<[String: Int]>([:])
 
@@ -114,7 +114,7 @@ extension OverLoopback {
         }
 
         /// One worker reports content to a receiver, and another an end from this side.
-        @Test func contentAndALocalEndAreReportedOneAtATime() async throws {
+        @Test func contentRacesLocalEnd() async throws {
             let server = try MockServer { _ in .chunked(Array(repeating: Data(count: 20_000), count: 20)) }
             let transport = CurlTransport()
 
@@ -132,7 +132,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func namesThatAreFoundWhileTheirRequestsComeAndGoLeaveOneEnd() async throws {
+        @Test func nameLookupsRaceRequests() async throws {
             let server = try MockServer { _ in .text("fast") }
             let names = HostResolver(maximumAwaited: 2, maximumWorkers: 4) { name in
                 name.hasPrefix("no-such") ? .failure(.init(reason: "Name not known")) : .success(["127.0.0.1"])
@@ -160,7 +160,7 @@ extension OverLoopback {
         }
 
         /// The answer to a withdrawn question may come after another was asked.
-        @Test func failureOfAnEarlierLookUpIsNotThatOfALaterOne() async throws {
+        @Test func failedLookupRacesNewLookup() async throws {
             let server = try MockServer { _ in .text("hi") }
             let asked = Locked<[String: Gate]>([:])
             let names = HostResolver { name in
@@ -191,7 +191,7 @@ extension OverLoopback {
         }
 
         /// With each request, a kept connection turns out to be closed.
-        @Test func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
+        @Test func cancelRacesResending() async throws {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
@@ -213,7 +213,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func transportReleasedAtAnyMomentEndsItsTransfers() async throws {
+        @Test func transportReleaseRacesTransfers() async throws {
             let server = try MockServer { _ in .text("fast") }
 
             for number in 0..<Self.iterations {

@@ -36,7 +36,7 @@ import Testing
             ? .text("hi", headers: headers) : .status(.notModified, headers: headers)
     }
 
-    @Test(.tags(.alone)) func roundsOfCancelsEndOnceEachAndLeaveNothing() async throws {
+    @Test(.tags(.alone)) func repeatedCancelsCompleteOnceAndLeakNothing() async throws {
         let (rounds, count) = (20, Scale.pick(150, whole: 10_000))
         // Its records would grow with the rounds, and look like a leak.
         var configuration = MockServer.Configuration()

@@ -12,7 +12,7 @@ import Testing
 @Suite(.bounded) struct SoakCurlTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
-    @Test(.tags(.alone)) func requestsWithCancelsAtRandomEndOnceEachAndLeaveNothing() async throws {
+    @Test(.tags(.alone)) func randomCancelsCompleteOnceAndLeakNothing() async throws {
         let count = Scale.pick(3_000, whole: 250_000)
         let server = try RawListener { connection in
             while connection.readHead() != nil, connection.write(Self.answer) {}
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The server, in this process, has the other end of each transfer: two descriptors and one thread.
-    @Test(.tags(.alone)) func manyStalledTransfersDelayNoOtherAndAreCancelledAtOnce() async throws {
+    @Test(.tags(.alone)) func stalledTransfersDelayNoneAndCancelImmediately() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         // Other tests may have left descriptors open.
@@ -97,7 +97,7 @@ import Testing
         print("\(count) hanging: 300 requests in \(alone) alone, \(among) among them; all cancelled in \(cancelling)")
     }
 
-    @Test(.tags(.alone)) func manyTransportsLeaveNoDescriptorNoThreadAndNoMemory() async throws {
+    @Test(.tags(.alone)) func manyTransportsLeakNoResources() async throws {
         let count = Scale.pick(300, whole: 10_000)
         let server = try MockServer { _ in .text("hi") }
         func live(_ number: Int) async {
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.alone)) func largeBodyToASlowReceiverHoldsMemoryFlat() async throws {
+    @Test(.tags(.alone)) func slowReceiverUsesConstantMemory() async throws {
         let (pieces, size) = (Scale.pick(128, whole: 1024), 1 << 20)
         let piece = Data(repeating: 0x78, count: size)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: \(pieces * size)\r\n\r\n".utf8)

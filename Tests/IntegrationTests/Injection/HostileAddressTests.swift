@@ -26,7 +26,7 @@ extension OverLoopback {
         static let refused: Set = ["http://A%2FB/", "http://A,B/", "http://A./", "http://A:B/", "http://A＠B/"]
 
         @Test(arguments: InjectionTests.transports, addresses)
-        func requestGoesWhereItsURLSays(_ transport: TransportUnderTest, _ address: String) async throws {
+        func requestIsSentToHostOfItsURL(_ transport: TransportUnderTest, _ address: String) async throws {
             let servers = [try MockServer { _ in .noContent }, try MockServer { _ in .noContent }]
             let text = address.replacingOccurrences(of: "A", with: "127.0.0.1:\(servers[0].port)")
                 .replacingOccurrences(of: "B", with: "127.0.0.1:\(servers[1].port)")
@@ -53,7 +53,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["a%2Fb", "a%2fb.example", "a%00", "a%0d%0aX", "a%20b", "a%40b", "a%3A80", "a%23", "a%25"])
-        func anEscapedCharacterInAHostIsRefused(_ host: String) async throws {
+        func percentEncodedHostIsRejected(_ host: String) async throws {
             let url = try #require(URL(string: "http://\(host)/"))
 
             let run = await TransportUnderTest.standard.run(Call(url))
@@ -62,7 +62,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: InjectionTests.transports)
-        func credentialsOfAnAddressAreInNoText(_ transport: TransportUnderTest) async throws {
+        func descriptionsHideURLCredentials(_ transport: TransportUnderTest) async throws {
             let closed = try ClosedPort()
             let url = try #require(URL(string: "http://us3r:s3cret@127.0.0.1:\(closed.number)/path"))
 
@@ -81,7 +81,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: InjectionTests.transports)
-        func anAbsoluteAddressTakesNothingOfTheBaseAlong(_ transport: TransportUnderTest) async throws {
+        func absoluteURLInheritsNothingFromBase(_ transport: TransportUnderTest) async throws {
             let (ours, other) = (try MockServer { _ in .noContent }, try MockServer { _ in .noContent })
             let client = HTTPClient(
                 baseURL: ours.url("/base?key=s3cret"),

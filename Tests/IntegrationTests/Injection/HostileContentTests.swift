@@ -36,7 +36,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: nested.indices)
-        func nestingIsAnErrorOfDecoding(index: Int) async throws {
+        func deepNestingFailsDecoding(index: Int) async throws {
             let content = Self.nested[index]
             let server = try MockServer { _ in .json(content) }
             let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
@@ -64,7 +64,7 @@ extension OverLoopback {
             "{\"a\":1,\"a\":2", "[1,]", "\u{FEFF}[", String(repeating: "\"", count: 99_999),
             "[\(String(repeating: "-", count: 99_999))",
         ])
-        func invalidValueIsAnErrorAndNoTrap(_ content: String) async throws {
+        func invalidJSONFailsDecoding(_ content: String) async throws {
             let server = try MockServer { _ in .json(content) }
             let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
 

@@ -24,7 +24,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, Injection.all)
-        func onlyTheIntendedChangeArrives(_ transport: TransportUnderTest, _ place: Injection) async throws {
+        func hostileTextChangesOnlyItsOwnField(_ transport: TransportUnderTest, _ place: Injection) async throws {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(
                 baseURL: server.url("/base?key=1"),
@@ -67,7 +67,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: HostileText.all)
-        func namesForPeopleAreNotSent(_ text: String) async throws {
+        func tagsAreNotSent(_ text: String) async throws {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(baseURL: server.url, transport: HTTPClient.defaultTransport)
             var request = Get<Data>("a")
@@ -83,7 +83,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: HostileText.all)
-        func aHostIsOneOrAnError(_ text: String) {
+        func invalidHostIsRejected(_ text: String) {
             var request = HTTPRequest("http://localhost/a")
 
             request.host = text
@@ -106,7 +106,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: HostileText.all)
-        func aCommandHasAsManyWordsAsAHarmlessOne(_ text: String) async throws {
+        func hostileTextAddsNoShellWords(_ text: String) async throws {
             func words(_ text: String) throws -> [String] {
                 let request = HTTPRequest(
                     method: .post,

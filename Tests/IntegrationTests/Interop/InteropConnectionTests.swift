@@ -20,7 +20,7 @@ extension OverLoopback {
             servers = try #require(InteropServers.current)
         }
 
-        @Test func manyRequestsShareAConnectionOfHTTP2() async throws {
+        @Test func requestsShareHTTP2Connection() async throws {
             let (queue, transport) = (OperationQueue(), CurlTransport())
             let url = try servers.url(.trusted)
             let trust = try servers.extra
@@ -38,7 +38,7 @@ extension OverLoopback {
 
         /// A request without an answer keeps the first connection from being idle.
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["requests", "age"])
-        func connectionThatIsNeverIdleIsReplaced(_ limit: String) async throws {
+        func busyConnectionIsReplacedAtLimit(_ limit: String) async throws {
             let (url, trust) = (try servers.url(.peer), try servers.authority)
             let transport = CurlTransport.configured {
                 if limit == "age" { $0.maximumConnectionAge = .zero } else { $0.maximumRequestsPerConnection = 3 }
@@ -83,7 +83,7 @@ extension OverLoopback {
 
         /// Anyone in the network can end a TCP connection, but not announce the end in the name of the server.
         @Test(arguments: ends)
-        func contentThatWasCutIsNotComplete(_ end: End) async throws {
+        func truncatedContentIsDetected(_ end: End) async throws {
             let transport = CurlTransport.configured { $0.acceptsMissingCloseNotify = end.acceptsMissing }
             var request = TransportRequest(HTTPRequest(url: try servers.url(.updates).appending(path: end.path)))
             request.trust = try servers.authority
@@ -144,7 +144,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func connectionServesRequestsOfItsPolicyOnly() async throws {
+        @Test func connectionServesOnlyItsTrustPolicy() async throws {
             let transport = CurlTransport()
             let policies = try policies
 
@@ -165,7 +165,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func policiesDoNotMixUnderLoad() async throws {
+        @Test func trustPoliciesStaySeparateUnderLoad() async throws {
             let (queue, transport) = (OperationQueue(), CurlTransport())
             let url = try servers.url(.clients)
             queue.maxConcurrentOperationCount = 32
@@ -212,7 +212,7 @@ extension OverLoopback {
         }
 
         /// The handshake is shorter, and has no certificate.
-        @Test func nextConnectionResumesTheSessionOfTLS() async throws {
+        @Test func nextConnectionResumesTLSSession() async throws {
             for trust in [try servers.authority, try servers.extra] {
                 let answers = try await answersOnOtherConnections(trust)
                 // A session may be replaced by that of another connection while this one is being made.
@@ -220,13 +220,13 @@ extension OverLoopback {
             }
         }
 
-        @Test func sessionIsNotResumedWhereTheChainIsLookedAt() async throws {
+        @Test func tlsSessionIsNotResumedWithPinning() async throws {
             let trust = try servers.authority.pinning([servers.pin("authority")], forHosts: ["localhost"])
             let answers = try await answersOnOtherConnections(trust)
             #expect(!answers.isEmpty && !answers.contains(where: \.isResumed))
         }
 
-        @Test func sessionOfAnotherPolicyIsNotResumed() async throws {
+        @Test func tlsSessionOfOtherPolicyIsNotResumed() async throws {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
             for trust in [try servers.authority, try servers.extra, try servers.authority.requiring(.tls13)] {
                 #expect(try await !servers.ask(.trusted, trust: trust, over: transport).isResumed)
@@ -234,7 +234,7 @@ extension OverLoopback {
         }
 
         /// A connection of HTTP/2 that is open isn't used for it, and one of HTTP/1.1 may be used by any later request.
-        @Test func versionIsTheOneOfTheRequest() async throws {
+        @Test func requestSelectsHTTPVersion() async throws {
             let transport = CurlTransport()
             let trust = try servers.authority
             var versions: [String] = []
@@ -250,7 +250,7 @@ extension OverLoopback {
             #expect(versions[1] == "HTTP/1.1" && versions[3] == "HTTP/1.1")
         }
 
-        @Test func stapledStatusIsAskedForWithEachConnection() async throws {
+        @Test func eachConnectionRequestsStapledStatus() async throws {
             let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
             let trust = try servers.authority.requiringStapledStatus(forHosts: ["localhost"])
 
@@ -270,7 +270,7 @@ extension OverLoopback {
         }
 
         /// The tickets of TLS 1.3 come before the first response.
-        @Test func connectionToNginxIsUsedAgain() async throws {
+        @Test func connectionToNginxIsReused() async throws {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
             let trust = try servers.authority
 
@@ -282,7 +282,7 @@ extension OverLoopback {
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true))
-        func connectionToPythonIsUsedAgain() async throws {
+        func connectionToPythonIsReused() async throws {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
 
             var connections: Set<String> = []
@@ -292,7 +292,7 @@ extension OverLoopback {
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["one", "two", "late"])
-        func bytesBehindAResponseAreNoPartOfTheNext(_ kind: String) async throws {
+        func excessBytesDoNotReachNextResponse(_ kind: String) async throws {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
             let witness = CurlTransport.configured { $0.usesHTTP2 = false }
 
@@ -304,7 +304,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func equalPoliciesShareAConnection() async throws {
+        @Test func equalPoliciesShareConnection() async throws {
             let transport = CurlTransport()
             var seen: Set<String> = []
             for _ in 0..<5 {
@@ -314,7 +314,7 @@ extension OverLoopback {
             #expect(seen.count == 1)
         }
 
-        @Test func equalRequestsOfUnequalTrustAreNotCoalesced() async throws {
+        @Test func differentTrustPreventsCoalescing() async throws {
             let (queue, transport) = (OperationQueue(), CurlTransport())
             let url = try servers.url(.trusted)
             let trust = try servers.authority

@@ -54,7 +54,7 @@ struct InteropCookieTests {
         "NAME0032", "NAME0033",
     ]
 
-    @Test func jarPassesTheSuite() throws {
+    @Test func cookieJarPassesStandardSuite() throws {
         let file = try #require(CookieSuite.folder).appendingPathComponent("parser.json")
         let base = try #require(URL(string: "http://home.example.org:8888/"))
         // A time that precedes those at which cookies of the suite expire; the last of them was in 2019.
@@ -85,7 +85,7 @@ struct InteropCookieTests {
     }
 
     @Test(arguments: ["examples", "bsd-examples"])
-    func datesAreRead(name: String) throws {
+    func parsesCookieDates(name: String) throws {
         let file = try #require(CookieSuite.folder).appendingPathComponent("dates/\(name).json")
         // One of them begins with a comment, which isn't JSON.
         let text = try String(contentsOf: file, encoding: .utf8)

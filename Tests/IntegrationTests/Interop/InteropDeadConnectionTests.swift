@@ -47,7 +47,7 @@ extension OverLoopback {
             return transcript.result == "success" ? transcript.text : transcript.result
         }
 
-        @Test func frozenConnectionTakesNoRequestAfterATimeout() async throws {
+        @Test func frozenConnectionIsNotReusedAfterTimeout() async throws {
             _ = try await connection()
             let open = try (0..<4).map { number in
                 try send(number == 0 ? "freeze/20" : "connection", timeout: .milliseconds(300))
@@ -63,7 +63,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [false, true])
-        func connectionThatIsSilentSinceARequestIsReplaced(_ isUnverified: Bool) async throws {
+        func unresponsiveConnectionIsReplaced(_ isUnverified: Bool) async throws {
             let any = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
             let trust = isUnverified ? any : try servers.authority
             let first = try await connection(trust: trust)
@@ -83,7 +83,7 @@ extension OverLoopback {
         }
 
         /// libcurl would choose a connection in use for every new request.
-        @Test func suspendKeepsNewRequestsOffAConnectionInUse() async throws {
+        @Test func suspensionRetiresConnectionInUse() async throws {
             let first = try await connection()
             let waiting = try send("silence", method: .post, timeout: .seconds(1))
             #expect(try await connection() == first)
@@ -100,7 +100,7 @@ extension OverLoopback {
         }
 
         /// Recent releases of libcurl choose a connection that was checked within the last second.
-        @Test func postOverTLSAvoidsAConnectionThatIsAboutToEnd() async throws {
+        @Test func postOverTLSAvoidsExpiringConnection() async throws {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
             var connections: [String] = []
             for (method, path) in [(HTTPMethod.get, "kept"), (.post, "ending"), (.post, "ending"), (.get, "kept")] {
@@ -118,7 +118,7 @@ extension OverLoopback {
             #expect(connections[2] == connections[3] && connections.allSatisfy { Int($0) != nil }, "\(connections)")
         }
 
-        @Test func timeoutBesideOtherResponsesKeepsTheConnection() async throws {
+        @Test func timeoutOfOneStreamKeepsConnection() async throws {
             let first = try await connection()
             let silent = try send("silence", timeout: .milliseconds(300))
 

@@ -28,7 +28,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["auth", "auth-int"], ["MD5", "SHA-256", "SHA-512"])
-        func eachCaseIsAnswered(protection: String, algorithm: String) async throws {
+        func authenticatesWithEachDigestVariant(protection: String, algorithm: String) async throws {
             let url = try #require(HTTPBin.url).appending(path: "digest-auth/\(protection)/u/p/\(algorithm)")
             for client in makeClients("p") {
                 for count in [2, 1] {
@@ -42,14 +42,14 @@ extension OverLoopback {
             }
         }
 
-        @Test func nonceThatIsTooOldIsReplaced() async throws {
+        @Test func staleNonceIsReplaced() async throws {
             let url = try #require(HTTPBin.url).appending(path: "digest-auth/auth/u/p/MD5/2")
             for client in makeClients("p") {
                 for _ in 1...6 { #expect(try await client.send(Call(url)).status == .ok) }
             }
         }
 
-        @Test func basicChallengeIsAnsweredAndThenForeseen() async throws {
+        @Test func basicCredentialsAreSentPreemptively() async throws {
             let url = try #require(HTTPBin.url).appending(path: "basic-auth/u/p")
             for client in makeClients("p") {
                 for count in [2, 1] { #expect(try await client.send(Call(url)).transfers.count == count) }

@@ -39,7 +39,7 @@ extension OverLoopback {
             }
 
         @Test(.tags(.alone), arguments: floods)
-        func floodHoldsUpNoOtherRequest(_ flood: Flood) async throws {
+        func floodDoesNotDelayOtherRequests(_ flood: Flood) async throws {
             let (transport, flooded) = (CurlTransport(), Transcript())
             var request = TransportRequest(
                 HTTPRequest(url: try servers.url(flood.server).appending(path: flood.path)),
@@ -76,7 +76,7 @@ extension OverLoopback {
         }
 
         /// What flow control lets through for other streams isn't a flood.
-        @Test(.tags(.alone)) func streamsAtFullSpeedAreNoFlood() async throws {
+        @Test(.tags(.alone)) func fastStreamsAreNotTreatedAsFlood() async throws {
             let transport = CurlTransport()
             let silent = Transcript()
             var request = TransportRequest(HTTPRequest(url: try servers.url(.trusted).appending(path: "large")))

@@ -41,7 +41,7 @@ extension OverLoopback {
             }
         }
 
-        @Test(.tags(.alone)) func receiverThatIsBlockedHoldsUpNoOtherStreamOfItsConnection() async throws {
+        @Test(.tags(.alone)) func blockedReceiverDoesNotDelayOtherStreams() async throws {
             let (begun, gate) = (Gate(), Gate())
             defer { gate.open() }
             let before = Usage.memory
@@ -108,7 +108,7 @@ extension OverLoopback {
         }
 
         @Test(.tags(.alone), arguments: Drop.allCases)
-        func droppedStreamsLeaveNoMemoryBehind(_ drop: Drop) async throws {
+        func droppedStreamsLeakNoMemory(_ drop: Drop) async throws {
             // One stream keeps the connection, which would free everything at its end.
             let (transport, keeper, gate) = (CurlTransport(), Transcript(keepsContent: false), Gate())
             var request = TransportRequest(HTTPRequest(url: try servers.url(.trusted).appendingPathComponent("large")))
@@ -133,7 +133,7 @@ extension OverLoopback {
             #expect(!Usage.isMemoryExact || growth < 16 << 20, "grew by \(growth)")
         }
 
-        @Test func cancelEndsNoOtherStreamOfItsConnection() async throws {
+        @Test func cancelDoesNotEndOtherStreams() async throws {
             let begun = Gate()
             let transcript = Transcript(keepsContent: false) { event in
                 if case .data = event { begun.open() }

@@ -60,7 +60,7 @@ extension OverLoopback {
 
         /// By the log of the server, which closes each connection after a few requests.
         @Test(arguments: briefServers, [1, 8, 64])
-        func requestsAcrossTheEndsOfConnectionsAreEachProcessedOnce(
+        func requestsAreProcessedOnceAcrossGoAway(
             _ server: InteropServers.Server,
             _ width: Int
         ) async throws {
@@ -144,7 +144,7 @@ extension OverLoopback {
         ]
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: faults)
-        func faultHasOneTypedResult(_ fault: Fault) async throws {
+        func faultProducesSingleTypedResult(_ fault: Fault) async throws {
             let result = try await result(
                 .peer,
                 fault.method,
@@ -167,7 +167,7 @@ extension OverLoopback {
 
         /// libcurl says less about a request on a connection that has already served others.
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["refused", "goaway"])
-        func unprocessedRequestOnAKeptConnectionIsSentAgain(_ fault: String) async throws {
+        func unprocessedRequestIsResent(_ fault: String) async throws {
             let run = "\(UUID())"
 
             for number in 0..<20 {
@@ -185,7 +185,7 @@ extension OverLoopback {
             arguments: ["reset-at-head", "close-at-head"],
             [false, true]
         )
-        func requestThatMayHaveBeenProcessedIsSentOnce(_ fault: String, _ isKept: Bool) async throws {
+        func possiblyProcessedRequestIsNotResent(_ fault: String, _ isKept: Bool) async throws {
             let path = "\(fault)/\(UUID())"
             if isKept { #expect(try await result(.peer, .get, "small") == "200 1") }
 
@@ -199,7 +199,7 @@ extension OverLoopback {
             arguments: ["refused-always", "goaway-always"],
             [HTTPMethod.get, .post]
         )
-        func serverThatProcessesNothingIsAskedAFewTimes(_ fault: String, _ method: HTTPMethod) async throws {
+        func resendsOfUnprocessedRequestAreLimited(_ fault: String, _ method: HTTPMethod) async throws {
             let path = "\(fault)/\(UUID())"
 
             let result = try await result(.peer, method, path)
@@ -213,7 +213,7 @@ extension OverLoopback {
 
         /// The connection is made, so that it's the time without data that ends the requests.
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: [true, false], [8, 32])
-        func silenceBehindAHandshakeEndsAtTheTimeout(_ usesHTTP2: Bool, _ count: Int) async throws {
+        func silenceAfterHandshakeTimesOut(_ usesHTTP2: Bool, _ count: Int) async throws {
             let url = try servers.url(.peer).appending(path: "silence")
             let trust = try servers.authority
             let transport = CurlTransport.configured {
@@ -263,7 +263,7 @@ extension OverLoopback {
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["head/100000", "large"])
-        func largeHeadDisturbsNoOtherRequestOfItsConnection(_ path: String) async throws {
+        func largeHeadDoesNotAffectOtherRequests(_ path: String) async throws {
             let results = try await withThrowingTaskGroup(of: String.self) { group in
                 for number in 0..<20 {
                     let isLarge = number % 2 == 0

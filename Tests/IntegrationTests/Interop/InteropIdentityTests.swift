@@ -21,7 +21,7 @@ extension OverLoopback {
             servers = try #require(InteropServers.current)
         }
 
-        @Test func identityOfEveryFormIsShown() async throws {
+        @Test func presentsIdentityOfEachFormat() async throws {
             let text = try servers.text("client.pem")
             let encrypted = try servers.text("client-encrypted.key")
             let identities = [
@@ -39,7 +39,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [InteropServers.Server.asking12, .asking13])
-        func serverThatInsistsIsAnswered(server: InteropServers.Server) async throws {
+        func requiredIdentityIsPresented(server: InteropServers.Server) async throws {
             let trust = try servers.authority.presenting(servers.identity("client"))
             #expect(try await servers.refusal(server, trust: trust) == nil)
         }
@@ -48,7 +48,7 @@ extension OverLoopback {
             (InteropServers.Server.asking12, "the TLS handshake failed; the server may require a client certificate"),
             (.asking13, "the server requires a client certificate"),
         ])
-        func missingIdentityIsNamed(server: InteropServers.Server, reason: String) async throws {
+        func missingIdentityIsReported(server: InteropServers.Server, reason: String) async throws {
             for _ in 0..<10 {
                 let error = try await servers.refusal(server, trust: servers.authority)
                 #expect(error?.code == .untrusted)
@@ -57,7 +57,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [InteropServers.Server.asking12, .asking13])
-        func identityOfAStrangerIsRejected(server: InteropServers.Server) async throws {
+        func untrustedIdentityIsRejected(server: InteropServers.Server) async throws {
             let trust = try servers.authority.presenting(servers.identity("intruder"))
             for _ in 0..<10 {
                 let error = try await servers.refusal(server, trust: trust)
@@ -70,12 +70,12 @@ extension OverLoopback {
             }
         }
 
-        @Test func serverThatOnlyAsksAnswersAStrangerItself() async throws {
+        @Test func optionalIdentityIsJudgedByServer() async throws {
             let trust = try servers.authority.presenting(servers.identity("intruder"))
             #expect(try await servers.refusal(.clients, trust: trust)?.response?.status == .badRequest)
         }
 
-        @Test func identityThatCanNotBeUsedIsNamed() async throws {
+        @Test func unusableIdentityIsReported() async throws {
             let text = try servers.text("client.pem")
             let encrypted = try servers.text("client-encrypted.key")
             let container = try Data(contentsOf: servers.file("client.p12"))
@@ -99,14 +99,14 @@ extension OverLoopback {
             }
         }
 
-        @Test func identityIsShownToItsHostsOnly() async throws {
+        @Test func identityIsPresentedOnlyToItsHosts() async throws {
             let trust = try servers.authority.presenting(servers.identity("client"), toHosts: ["*.localhost"])
 
             #expect(try await servers.ask(.clients, host: "api.localhost", trust: trust).verification == "SUCCESS")
             #expect(try await servers.ask(.clients, host: "localhost", trust: trust).verification == "NONE")
         }
 
-        @Test func identityStaysAtHomeWhenARedirectLeadsElsewhere() async throws {
+        @Test func identityIsNotSentAfterCrossOriginRedirect() async throws {
             let elsewhere = try servers.url(.clients).absoluteString
             let home = try MockServer { _ in .redirect(to: elsewhere) }
             let trust = try servers.authority.presenting(servers.identity("client"))

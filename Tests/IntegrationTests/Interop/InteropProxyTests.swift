@@ -25,7 +25,7 @@ extension OverLoopback {
             transport = .configured { [tunnel] in $0.proxy = "http://127.0.0.1:\(tunnel.port)" }
         }
 
-        @Test func trustOfAServerBehindATunnelIsChecked() async throws {
+        @Test func trustIsVerifiedThroughTunnel() async throws {
             let trust = try servers.authority.pinning([servers.pin("server")], forHosts: ["localhost"])
 
             let answer = try await servers.ask(.trusted, trust: trust, over: transport)
@@ -34,7 +34,7 @@ extension OverLoopback {
             #expect(tunnel.targets == [try servers.url(.trusted).port.map { "localhost:\($0)" }])
         }
 
-        @Test func untrustedServerBehindATunnelIsRefused() async throws {
+        @Test func untrustedServerIsRejectedThroughTunnel() async throws {
             let authority = try servers.authority
             // A connection that one policy trusted isn't reused for another policy.
             _ = try await servers.ask(.trusted, trust: authority, over: transport)
@@ -50,7 +50,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["socks4", "socks4a", "socks5", "socks5h"])
-        func trustIsCheckedBehindASocksProxy(scheme: String) async throws {
+        func trustIsVerifiedThroughSOCKSProxy(scheme: String) async throws {
             let proxy = try SocksProxy()
             let transport = CurlTransport.configured { $0.proxy = "\(scheme)://127.0.0.1:\(proxy.port)" }
             let authority = try servers.authority
@@ -68,7 +68,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: ["Basic", "Digest"])
-        func tunnelIsMadeWhenTheChallengeOfTheProxyIsAnswered(_ scheme: String) async throws {
+        func tunnelOpensAfterProxyAuthentication(_ scheme: String) async throws {
             let parameters = scheme == "Basic" ? "" : #", nonce="n", qop="auth", algorithm=SHA-256"#
             let tunnel = try Tunnel(asking: "\(scheme) realm=\"p\"\(parameters)")
             let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(tunnel.port)" }
@@ -102,7 +102,7 @@ extension OverLoopback {
         }
 
         /// The proxy may allow one user what it refuses another.
-        @Test func tunnelServesOnlyRequestsWithItsCredentials() async throws {
+        @Test func tunnelIsReusedOnlyWithSameCredentials() async throws {
             let (url, trust, transport) = (try servers.url(.trusted), try servers.authority, transport)
             func send(as user: String?) async throws -> String {
                 let headers: HTTPHeaders = user.map { [.proxyAuthorization: $0] } ?? []
@@ -131,7 +131,7 @@ extension OverLoopback {
         }
 
         /// The script sets `no_proxy=*`; the environment applies only to transports without a configured proxy.
-        @Test func proxyOfAConfigurationIsForEveryHost() async throws {
+        @Test func configuredProxyAppliesToAllHosts() async throws {
             #expect(ProcessInfo.processInfo.environment["no_proxy"] == "*")
 
             _ = try await servers.ask(.trusted, trust: servers.authority, over: transport)

@@ -19,7 +19,7 @@ extension OverLoopback {
         }
 
         /// An unprocessed request is sent again, unless it was cancelled.
-        @Test func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
+        @Test func cancelRacesResending() async throws {
             let (transport, trust) = (CurlTransport(), try servers.authority)
             var random = Fuzz()
             for number in 0..<Scale.races {
@@ -40,7 +40,7 @@ extension OverLoopback {
         }
 
         /// The next request may be given the connection in the moment in which the response is complete.
-        @Test func bytesBehindAResponseAreNoPartOfOneThatIsSentAtThatMoment() async throws {
+        @Test func excessBytesRaceNextRequest() async throws {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
             let trust = try servers.authority
             func call(_ path: String) throws -> Call {

@@ -16,7 +16,7 @@ extension OverLoopback {
     )
     struct InteropSystemTests {
         /// A handle that has shared a connection of HTTP/2 keeps its buffer, whose size libcurl then refuses to change.
-        @Test func upgradeFollowsRequestsThatShareAConnection() async throws {
+        @Test func upgradeFollowsMultiplexedRequests() async throws {
             let url = try #require(InteropServers.current).url(.trusted)
             let (queue, transport) = (OperationQueue(), CurlTransport())
             let client = HTTPClient(baseURL: url, transport: transport)

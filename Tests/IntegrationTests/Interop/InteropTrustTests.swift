@@ -22,7 +22,7 @@ extension OverLoopback {
 
         // MARK: Authorities
 
-        @Test func authorityThatTheSystemDoesNotKnowIsRefused() async throws {
+        @Test func unknownAuthorityIsRejected() async throws {
             let error = try await servers.refusal(.trusted, trust: nil)
 
             #expect(error?.code == .untrusted)
@@ -30,7 +30,7 @@ extension OverLoopback {
             #expect((error?.underlying as? URLError)?.code == .serverCertificateHasUnknownRoot)
         }
 
-        @Test func authorityOfOnesOwnIsTrusted() async throws {
+        @Test func customAuthorityIsTrusted() async throws {
             for trust in [try servers.authority, try servers.extra] {
                 let answer = try await servers.ask(.trusted, trust: trust)
                 #expect(answer.version == "HTTP/2.0")
@@ -39,7 +39,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func metricsTellTheSessionOfTLS() async throws {
+        @Test func metricsContainTLSSession() async throws {
             let queue = TrustingQueue(try servers.authority)
             for _ in 1...2 {
                 let metrics = try #require(try await queue.send(Call(try servers.url(.trusted))).metrics)
@@ -48,7 +48,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func onlyTheAuthoritiesThatAreNamedAreTrusted() async throws {
+        @Test func onlyListedAuthoritiesAreTrusted() async throws {
             let stranger = try servers.certificate("stranger")
 
             for trust in [.only([stranger]), .system.adding([stranger])] as [TrustPolicy] {
@@ -60,7 +60,7 @@ extension OverLoopback {
             #expect(error?.reason?.hasPrefix("there are no certificate authorities") == true)
         }
 
-        @Test func trustOfTheEnvironmentIsOverriddenByARequest() async throws {
+        @Test func requestOverridesEnvironmentTrust() async throws {
             let queue = TrustingQueue(try servers.authority)
             let url = try servers.url(.trusted)
 
@@ -81,7 +81,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: bad.indices)
-        func badCertificateIsRefusedAndTheReasonNamed(index: Int) async throws {
+        func badCertificateFailsWithReason(index: Int) async throws {
             let (server, reason, urlCode) = Self.bad[index]
 
             for trust in [try servers.authority, try servers.extra] {
@@ -93,12 +93,12 @@ extension OverLoopback {
             }
         }
 
-        @Test func hostOfAnotherNameIsRefusedThoughTheServerIsTheSame() async throws {
+        @Test func mismatchedHostNameIsRejected() async throws {
             let error = try await servers.refusal(.trusted, host: "other.localhost", trust: servers.authority)
             #expect(error?.reason?.contains("different host") == true)
         }
 
-        @Test func serverWithoutTLSIsDistinguished() async throws {
+        @Test func serverWithoutTLSIsReported() async throws {
             let plain = try #require(URLComponents(url: servers.url(.plain), resolvingAgainstBaseURL: true)?.port)
             let url = try #require(URL(string: "https://localhost:\(plain)/"))
             let error = await #expect(throws: RequestError.self) {
@@ -107,7 +107,7 @@ extension OverLoopback {
             #expect(error?.reason?.hasPrefix("the server doesn't support TLS: ") == true, "\(error?.reason ?? "none")")
         }
 
-        @Test func anyCertificateIsAcceptedOfTheNamedHostsOnly() async throws {
+        @Test func anyCertificateIsAcceptedForListedHostsOnly() async throws {
             let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
 
             for server in [.own, .expired, .elsewhere, .trusted] as [InteropServers.Server] {
@@ -119,7 +119,7 @@ extension OverLoopback {
 
         // MARK: Chains
 
-        @Test func pinOfTheAuthorityIsGood() async throws {
+        @Test func authorityPinIsAccepted() async throws {
             let trust = try servers.authority.pinning([servers.pin("authority")], forHosts: ["localhost"])
             let transport = CurlTransport()
 
@@ -131,7 +131,7 @@ extension OverLoopback {
             for _ in 1...3 { #expect(try await servers.refusal(.tls12, trust: trust) == nil) }
         }
 
-        @Test func pinIsGoodBesideRequestsWithoutPins() async throws {
+        @Test func pinWorksAlongsideUnpinnedRequests() async throws {
             let transport = CurlTransport()
             let trust = try servers.authority.pinning([servers.pin("authority")], forHosts: ["localhost"])
 
@@ -145,7 +145,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func pinOfACertificateThatIsOnlySentAlongIsNotGood() async throws {
+        @Test func pinOutsideVerifiedChainIsRejected() async throws {
             let trust = try servers.authority.pinning([servers.pin("stranger")], forHosts: ["localhost"])
 
             for server in [.trusted, .decoy] as [InteropServers.Server] {
@@ -156,7 +156,7 @@ extension OverLoopback {
             #expect(try await servers.refusal(.decoy, trust: servers.authority) == nil)
         }
 
-        @Test func evaluatorSeesTheVerifiedChain() async throws {
+        @Test func evaluatorReceivesVerifiedChain() async throws {
             let seen = Locked<[[String]]>([])
             let names = [
                 try servers.certificate("server"): "server", try servers.certificate("authority"): "authority",
@@ -176,7 +176,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func authorityOfOneHostSpeaksForNoOther() async throws {
+        @Test func hostAuthorityIsNotTrustedForOtherHosts() async throws {
             let trust = try TrustPolicy.system
                 .trustingOnly([servers.certificate("authority")], forHosts: ["localhost"])
 
@@ -184,7 +184,7 @@ extension OverLoopback {
             #expect(try await servers.refusal(.trusted, host: "127.0.0.1", trust: trust)?.code == .untrusted)
         }
 
-        @Test func serverWithoutAStapledStatusIsRefusedWhereOneIsAskedFor() async throws {
+        @Test func missingRequiredStapledStatusIsRejected() async throws {
             let trust = try servers.authority.requiringStapledStatus(forHosts: ["localhost"])
 
             #expect(try await servers.refusal(.trusted, trust: trust)?.code == .untrusted)
@@ -193,7 +193,7 @@ extension OverLoopback {
 
         // MARK: Versions
 
-        @Test func leastVersionIsKept() async throws {
+        @Test func minimumTLSVersionIsEnforced() async throws {
             let authority = try servers.authority
             let newest = authority.requiring(.tls13)
 
@@ -205,14 +205,14 @@ extension OverLoopback {
             #expect(error?.reason?.hasPrefix("the client and the server share no TLS version: ") == true)
         }
 
-        @Test func acceptingAnythingDoesNotBringOldVersionsBack() async throws {
+        @Test func acceptingAnyCertificateKeepsMinimumVersion() async throws {
             let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
             #expect(try await servers.refusal(.tls11, trust: trust)?.code == .untrusted)
         }
 
         // MARK: Pins
 
-        @Test func rightPinPassesAndWrongPinIsRefused() async throws {
+        @Test func wrongPinIsRejected() async throws {
             let (right, wrong) = (try servers.pin("server"), try servers.pin("elsewhere"))
             let authority = try servers.authority
 
@@ -225,7 +225,7 @@ extension OverLoopback {
             #expect((error?.underlying as? URLError)?.code == .serverCertificateUntrusted)
         }
 
-        @Test func rightPinDoesNotMakeUpForAnythingElse() async throws {
+        @Test func matchingPinDoesNotReplaceOtherChecks() async throws {
             let right = try servers.pin("server")
             let unknown = try TrustPolicy.system.pinning([right], forHosts: ["localhost"])
             #expect(try await servers.refusal(.trusted, trust: unknown)?.reason?.contains("unknown authority") == true)
@@ -234,7 +234,7 @@ extension OverLoopback {
             #expect(try await servers.refusal(.expired, trust: expired)?.reason?.contains("expired") == true)
         }
 
-        @Test func pinsHoldForTheirHostsOnly() async throws {
+        @Test func pinsApplyOnlyToTheirHosts() async throws {
             let (right, wrong) = (try servers.pin("server"), try servers.pin("elsewhere"))
             let trust = try servers.authority
                 .pinning([wrong], forHosts: ["*.localhost"])
@@ -246,7 +246,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func pinHoldsForEveryWayToWriteItsHost() async throws {
+        @Test func pinAppliesToAllSpellingsOfHost() async throws {
             let wrong = try servers.pin("elsewhere")
             let trust = try servers.authority.pinning([wrong], forHosts: ["localhost", "127.0.0.1"])
 
@@ -256,7 +256,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func pinsHoldWhereAnyCertificateIsAccepted() async throws {
+        @Test func pinsApplyEvenIfAnyCertificateIsAccepted() async throws {
             let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
 
             _ = try await servers.ask(.own, trust: trust.pinning([servers.pin("own")], forHosts: ["localhost"]))
@@ -272,7 +272,7 @@ extension OverLoopback {
             #expect(try await servers.ask(.plain, trust: trust).version == "HTTP/1.1")
         }
 
-        @Test func sessionRefusesWhatItCanNotKeep() async throws {
+        @Test func urlSessionRejectsUnsupportedPolicy() async throws {
             for session in [URLSession.shared, URLSessionTransport(configuration: .ephemeral)] as [any HTTPTransport] {
                 let error = try await servers.refusal(.trusted, trust: servers.authority, over: session)
                 #expect(error?.code == .unsupported)

@@ -19,7 +19,7 @@ extension OverLoopback {
     )
     struct InteropVolumeTests {
         @Test(arguments: [true, false])
-        func fullDiskIsAnErrorAndLeavesNothing(isKept: Bool) async throws {
+        func fullDiskFailsAndLeavesNoFile(isKept: Bool) async throws {
             let volume = URL(fileURLWithPath: try #require(smallVolume), isDirectory: true)
             let server = try MockServer { _ in
                 .status(.ok, headers: [.eTag: "\"v1\""], body: DownloadTests.content)

@@ -25,7 +25,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [InteropServers.Server.sockets, .secureSockets])
-        func messagesOfAllSizesComeBack(_ server: InteropServers.Server) async throws {
+        func messagesOfAllSizesAreEchoed(_ server: InteropServers.Server) async throws {
             let sizes = [0, 1, 125, 126, 127, 65_535, 65_536, 1 << 20, 10_000_000]
             let sent = sizes.flatMap { size -> [WebSocket.Message] in
                 [
@@ -49,7 +49,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [1000, 1001, 1008, 1011, 3000, 4999] as [UInt16])
-        func codeOfTheServerIsReported(_ code: UInt16) async throws {
+        func serverCloseCodeIsReported(_ code: UInt16) async throws {
             let socket = try await client().webSocket("close/\(code)")
             for try await _ in socket.messages {}
 
@@ -57,7 +57,7 @@ extension OverLoopback {
             #expect(socket.closeReason == "as asked")
         }
 
-        @Test func fragmentsAreOneMessage() async throws {
+        @Test func fragmentsAreCombinedIntoMessage() async throws {
             let socket = try await client().webSocket("fragments/1000")
             let messages = try await socket.messages.reduce(into: []) { $0.append($1) }
 
@@ -77,7 +77,7 @@ extension OverLoopback {
             await socket.close()
         }
 
-        @Test func refusalHasTheResponse() async throws {
+        @Test func rejectedHandshakeProvidesResponse() async throws {
             let error = await #expect(throws: RequestError.self) { try await client().webSocket("refused") }
 
             #expect(error?.code == .unacceptableStatus)
@@ -86,7 +86,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [InteropServers.Server.sockets, .secureSockets])
-        func abortIsALostConnection(_ server: InteropServers.Server) async throws {
+        func abortFailsAsConnectionLost(_ server: InteropServers.Server) async throws {
             let socket = try await client(server).webSocket("abort")
             let error = await #expect(throws: RequestError.self) { for try await _ in socket.messages {} }
 
@@ -94,7 +94,7 @@ extension OverLoopback {
             #expect(socket.closeCode == .abnormalClosure)
         }
 
-        @Test func untrustedServerIsRefused() async throws {
+        @Test func untrustedServerIsRejected() async throws {
             let client = HTTPClient(baseURL: try servers.url(.secureSockets))
 
             let error = await #expect(throws: RequestError.self) { try await client.webSocket("echo") }
@@ -102,7 +102,7 @@ extension OverLoopback {
             #expect(error?.code == .untrusted)
         }
 
-        @Test(.tags(.alone)) func manySocketsEchoAtOnce() async throws {
+        @Test(.tags(.alone)) func manySocketsEchoConcurrently() async throws {
             let (count, messages) = (Scale.pick(100, whole: 1000), 100)
             let client = try client()
 

@@ -61,7 +61,7 @@ import Testing
 
     // MARK: The order
 
-    @Test func entryIsOnTheDiskWhenItIsAdded() async throws {
+    @Test func addedEntryIsSynced() async throws {
         let outbox = try open()
         #expect(calls.take().suffix(2) == [.sync("bodies"), .sync("")])
 
@@ -73,7 +73,7 @@ import Testing
         #expect(calls.take() == [.sync("journal")] && calls.isSynced("journal"))
     }
 
-    @Test func fileIsOnTheDiskBeforeItsEntryAndRemovedBehindIt() async throws {
+    @Test func fileIsSyncedBeforeEntryAndRemovedAfterIt() async throws {
         let (outbox, photo) = (try open(), try photo())
         _ = calls.take()
 
@@ -88,7 +88,7 @@ import Testing
         #expect(calls.take() == [.sync("journal"), .unlink(body)])
     }
 
-    @Test func newJournalIsOnTheDiskBeforeItReplacesTheFormer() async throws {
+    @Test func newJournalIsSyncedBeforeReplacingOld() async throws {
         let outbox = try open()
         _ = calls.take()
         var (number, all) = (0, [DiskCalls.Call]())
@@ -116,7 +116,7 @@ import Testing
 
     // MARK: A broken disk
 
-    @Test func failureOfTheSyncIsOneOfAdd() async throws {
+    @Test func failedSyncFailsAdd() async throws {
         let outbox = try open()
         try await outbox.add(Write(number: 1))
         calls.refuse { $0 == .sync("journal") }
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Otherwise an older version would replace a newer one in the next process.
-    @Test func endThatCannotBeRecordedHoldsItsCategoryBack() async throws {
+    @Test func unrecordedCompletionBlocksCategory() async throws {
         let (outbox, photo) = (try open(), try photo())
         // Only an entry with a body ends with a wait for the disk.
         try await outbox.add(Write(number: 1), in: "a", file: photo.file)
@@ -158,7 +158,7 @@ import Testing
         #expect(paths.elements.filter { $0 != "/writes/503" }.sorted() == ["/writes/1", "/writes/2", "/writes/3"])
     }
 
-    @Test func endIsRecordedAsSoonAsTheDiskAllowsIt() async throws {
+    @Test func completionIsRecordedOnceDiskRecovers() async throws {
         let clock = ManualClock()
         client.environment.clock = clock
         let (outbox, photo) = (try open(), try photo())
@@ -183,7 +183,7 @@ import Testing
         #expect(sent == ids && paths.elements == ["/writes/1", "/writes/2"])
     }
 
-    @Test func fileThatCannotBeSyncedIsNotKept() async throws {
+    @Test func unsyncedFileIsRemoved() async throws {
         let (outbox, photo) = (try open(), try photo())
         calls.refuse { if case .sync(let name) = $0 { name.hasPrefix("bodies/") } else { false } }
 
@@ -192,7 +192,7 @@ import Testing
         #expect(outbox.isEmpty && folder.files.map(\.lastPathComponent) == ["journal", "lock"])
     }
 
-    @Test func journalThatCannotBeReplacedGoesOn() async throws {
+    @Test func journalContinuesIfReplacementFails() async throws {
         let outbox = try open()
         calls.refuse { if case .rename = $0 { true } else { false } }
         var count = 0
@@ -207,7 +207,7 @@ import Testing
         #expect(try open().entries == entries)
     }
 
-    @Test func damageThatCannotBeSetAsideStaysInTheJournal() async throws {
+    @Test func unmovableDamageStaysInJournal() async throws {
         try Data("not a record\n".utf8).write(to: folder.file("journal"))
         calls.refuse { if case .rename(_, let name) = $0 { name.hasPrefix("damaged") } else { false } }
         let outbox = try open()
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// Under its name there may be either journal after a loss of power, so nothing is promised until it is on the disk.
-    @Test func unsyncedJournalTakesNothingUntilItIsSynced() async throws {
+    @Test func unsyncedJournalRejectsEntriesUntilSynced() async throws {
         let clock = ManualClock()
         client.environment.clock = clock
         let outbox = try open()
@@ -260,7 +260,7 @@ import Testing
         return next
     }
 
-    @Test func folderReplacedDuringSyncTakesNoEntry() async throws {
+    @Test func folderReplacedDuringSyncRejectsEntry() async throws {
         let path = folder.file("outbox")
         let outbox = try open(at: path)
         let moved = folder.file("moved")
@@ -277,7 +277,7 @@ import Testing
         #expect(try Data(contentsOf: moved.appending(path: "journal")).isEmpty)
     }
 
-    @Test func journalOfTheNextOwnerIsNotReplaced() async throws {
+    @Test func nextOwnersJournalIsNotReplaced() async throws {
         let path = folder.file("outbox")
         let first = try open(at: path)
         let next = Locked<Data?>(nil)
@@ -302,7 +302,7 @@ import Testing
         await #expect(throws: FileError.self) { try await first.add(Write(number: 0)) }
     }
 
-    @Test func outboxWhoseFolderIsReplacedSaysSoAndStops() async throws {
+    @Test func replacedFolderStopsOutboxWithError() async throws {
         let path = folder.file("outbox")
         let first = try open(at: path)
         let events = first.events
@@ -325,7 +325,7 @@ import Testing
     }
 
     /// The copy of a file must not be left in the folder of the next owner either.
-    @Test func fileIsNotCopiedIntoTheFolderOfTheNextOwner() async throws {
+    @Test func fileIsNotCopiedIntoNextOwnersFolder() async throws {
         let path = folder.file("outbox")
         let (first, photo) = (try open(at: path), try photo())
         let next = try await replaceFolder(path, by: "next")
@@ -337,7 +337,7 @@ import Testing
     }
 
     /// Nothing else happens that could end the wait.
-    @Test func replacedFolderEndsTheWaitForARetry() async throws {
+    @Test func replacedFolderEndsRetryDelay() async throws {
         let clock = ManualClock()
         client.environment.clock = clock
         let path = folder.file("outbox")

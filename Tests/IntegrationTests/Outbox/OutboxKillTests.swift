@@ -90,7 +90,7 @@ import Testing
         _ = try await HTTPRequest(url: server.url("/settle")).send()
     }
 
-    @Test func everyAcknowledgedWriteArrivesWithOneKeyInItsOrder() async throws {
+    @Test func acknowledgedWritesArriveOnceAndInOrder() async throws {
         let (folder, list) = (TemporaryFolder(), TemporaryFolder())
         #if os(Linux)
         // A disk that becomes full.
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// The reserve is for the ends of entries: without the record of a failure, the next process only sends too early.
-    @Test(.enabled(if: mayMount, mountingNeedsRoot)) func failuresOnAFullDiskLeaveTheReserve() async throws {
+    @Test(.enabled(if: mayMount, mountingNeedsRoot)) func failuresOnFullDiskPreserveReserve() async throws {
         let folder = TemporaryFolder()
         try #require(Self.mount(folder.url) == 0)
         defer { _ = try? Self.run("/bin/umount", ["-l", folder.url.path]) }
@@ -209,7 +209,7 @@ import Testing
         #expect(outbox.isEmpty)
     }
 
-    @Test(.enabled(if: mayMount, mountingNeedsRoot)) func fullDiskIsAnErrorOfAddAndLosesNothing() async throws {
+    @Test(.enabled(if: mayMount, mountingNeedsRoot)) func fullDiskFailsAddAndLosesNothing() async throws {
         let folder = TemporaryFolder()
         try #require(Self.mount(folder.url) == 0)
         defer { _ = try? Self.run("/bin/umount", ["-l", folder.url.path]) }

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// The server saves the note half a second after it has got the request, or as soon as it is overtaken.
-    @Test func noteThatIsDeletedDuringASlowSaveStaysDeleted() async throws {
+    @Test func noteDeletedDuringSlowSaveStaysDeleted() async throws {
         let (changes, isOvertaken) = (Recorder<HTTPMethod>(), DispatchSemaphore(value: 0))
         let server = try MockServer { request in
             if request.method == .put {

@@ -29,7 +29,7 @@ extension OverLoopback {
             case browser
         }
 
-        @Test(arguments: Cookies.allCases) func cachePassesAtLeastWhatBrowsersPass(_ cookies: Cookies) async throws {
+        @Test(arguments: Cookies.allCases) func cachePassesChecksThatBrowsersPass(_ cookies: Cookies) async throws {
             let environment = ProcessInfo.processInfo.environment
             let folder = URL(fileURLWithPath: try #require(environment["REQUESTS_INTEROP_FOLDER"]))
             let suites = try JSONDecoder().decode(
