@@ -170,7 +170,7 @@ struct ProtectionSpaces: Sendable {
         fileprivate(set) var hasTriedNewCredentials = false
     }
 
-    /// A running call of the provider, and the requests that wait for its result.
+    /// A running call to the provider, and the requests that wait for its result.
     private struct ProviderCall: Sendable {
         let waitID: Int
         var waiters: [Int: @Sendable () -> Void]

@@ -18,7 +18,7 @@ extension Attempt {
                 try await adapt(&draft, by: placed, noting: step)
                 guard step.wasCalled, await interceptsItself(placed, draft.request) else { continue }
                 let name = NestingContext.Author(placed.interceptor).type
-                let cause = "it only intercepts transfers, and preparing a request starts none"
+                let cause = "it only intercepts transfers, and no transfer starts while a request is prepared"
                 let remedy = "implement `adapt` in \(name), or bypass \(name)"
                 let reason = "\(name) has no effect here, because \(cause): \(remedy)"
                 throw RequestError(.unsupported, phase: .building, reason: reason, request: draft.request)

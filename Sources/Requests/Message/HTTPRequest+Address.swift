@@ -146,7 +146,7 @@ extension HTTPRequest {
         if case .invalid = fields.address { return }
         if let failure = path.failure { return fields.address = .invalid(failure) }
         guard AddressParts(path.text) == nil else {
-            let reason = "is a path with a host: set `url` instead"
+            let reason = "contains a host: set `url` instead"
             return fields.address = .invalid(InvalidValue(.url, reason, excerpt: path.text))
         }
         let (text, query) = path.text.splitAtQuery

@@ -12,7 +12,7 @@ import Foundation
 ///     .retry(limit: 2)
 /// ```
 ///
-/// Repeated calls of `headers`, `query` and `validating` add to the previous values. Modifiers that replace all
+/// Repeated calls to `headers`, `query` and `validating` add to the previous values. Modifiers that replace all
 /// previous values begin with `replacing`: ``replacingHeaders(_:)``, ``replacingQuery(_:)``.
 ///
 /// ``TypedRequest``, ``HTTPRequest`` and ``Download`` conform to this protocol. Your own request types, of any kind,

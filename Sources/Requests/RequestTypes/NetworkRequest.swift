@@ -36,7 +36,7 @@ public protocol NetworkRequest: Request {
 
     /// Creates the request to send, and passes it to `completion`, immediately or later, from any thread.
     ///
-    /// Called once for every attempt. Only the first call of the completion counts. If the completion is released
+    /// Called once for every attempt. Only the first call to the completion counts. If the completion is released
     /// without being called, the operation fails. If the completion is retained forever, the operation waits until its
     /// deadline or a cancellation.
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void)

@@ -28,7 +28,7 @@ package struct LatestFlag: Sendable {
         return latest
     }
 
-    /// Records that a call of the receiver has returned.
+    /// Records that a call to the receiver has returned.
     package mutating func didEmit() {
         activeCalls -= 1
     }

@@ -212,7 +212,9 @@ extension RequestParser {
         }
         let headers = try Self.fields(lines.dropFirst())
         let hosts = headers[values: .host].count
-        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else { throw ParseError("not exactly one Host field") }
+        guard hosts == 1 || hosts == 0 && words[2] == "HTTP/1.0" else {
+            throw ParseError("missing or duplicate Host field")
+        }
         return Head(method: HTTPMethod(words[0]), target: words[1], version: words[2], headers: headers)
     }
 

@@ -135,7 +135,7 @@ import Testing
         #expect(trial.isStored())
     }
 
-    @Test func forgottenRemovalsStillPreventStoring() async {
+    @Test func evictedRemovalRecordStillPreventsStoring() async {
         await trial.load { [cache = trial.cache] in
             for index in 0...1000 { cache.remove(for: CacheSample.url.appending(path: "\(index)")) }
         }

@@ -22,7 +22,7 @@ import Testing
         foundation.setCookie(try #require(HTTPCookie(properties: properties)))
     }
 
-    @Test func cookiesOfURLSessionFollowMatchingRules() throws {
+    @Test func urlSessionCookiesObeyDomainAndPathMatching() throws {
         try put("host", domain: "example.com")
         try put("domain", domain: ".example.com")
         try put("path", domain: "example.com", path: "/x")

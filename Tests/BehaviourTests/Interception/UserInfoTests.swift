@@ -109,7 +109,7 @@ import Testing
         #expect(seen.elements.first == "adapt: read read")
     }
 
-    @Test func interceptorsRequestHasSeparateUserInfo() async throws {
+    @Test func requestSentByInterceptorHasSeparateUserInfo() async throws {
         let seen = Recorder<String>()
         let transport = InMemoryTransport { _ in .text("ok") }
         let sender = ClosureInterceptor(adapt: { request, context in

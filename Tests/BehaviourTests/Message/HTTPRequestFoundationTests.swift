@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func fileStreamAndFormAreConverted() throws {
+    @Test func convertsFileBodiesStreamsAndForms() throws {
         let folder = TemporaryFolder()
         let file = folder.url.appending(path: "a.txt")
         try Data("from disk".utf8).write(to: file)

@@ -184,7 +184,7 @@ import Testing
 
 @Suite(.bounded) struct OperationEventsRaceTests {
     /// Every sequence is complete and ends, regardless of when it begins.
-    @Test func eventSubscriptionRacesRun() async {
+    @Test func eventSubscriptionRacesExecution() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok) })
         for _ in 0..<Scale.races {
             let operation = queue.addRequest(HTTPRequest(url: home))

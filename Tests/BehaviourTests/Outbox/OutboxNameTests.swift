@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func ambiguousShortNameIsNotGuessed(isReplaced: Bool) async throws {
+    func ambiguousShortNameIsNotResolved(isReplaced: Bool) async throws {
         let trial = try Self.trial(of: "names")
         func open(isPaused: Bool) throws -> Outbox {
             try trial.open {

@@ -267,7 +267,7 @@ import Testing
         func addOperation(_ operation: Operation) {}
     }
 
-    @Test func groupDroppedByQueueCompletes() async {
+    @Test func groupCompletesWhenQueueDropsIt() async {
         let requests = [TextRequest(), TextRequest()]
 
         LosingQueue().addGroup(requests, completionQueue: completionQueue) { [completions] in completions.record($0) }

@@ -141,7 +141,7 @@ import Testing
         #expect(screen.lines == ["over"])
     }
 
-    @Test @MainActor func mainQueueDependentRunsAfterCompletion() async throws {
+    @Test @MainActor func dependentOnMainQueueRunsAfterCompletion() async throws {
         let (screen, isOver) = (Screen(), Gate())
         let request = Self.client.addRequest(Get<String>("a"), completionQueue: .main) { _ in screen.show("completion")
         }

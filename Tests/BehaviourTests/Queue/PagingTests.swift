@@ -323,7 +323,7 @@ import Testing
         #expect(error?.code == .pagingFailed && error?.response?.status == .ok)
     }
 
-    @Test func cycleOfPagesFails() async {
+    @Test func pageCycleFails() async {
         let transport = InMemoryTransport { request in
             let page = request.url.query() == "page=2" ? 1 : 2
             return .status(.ok, headers: [.link: "<?page=\(page)&token=hidden>; rel=next"], body: Data("[1]".utf8))

@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func completionsAddedDuringEndKeepTheirOrder() async {
+    @Test func completionsAddedDuringDeliveryKeepOrder() async {
         let serial = DispatchQueue(label: "completions")
         await race { request in
             let queue = TestQueue()

@@ -82,7 +82,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.lastEventID] } == [nil, length > 65_536 ? "1" : id])
     }
 
-    @Test func failuresBackOffUntilLimit() async throws {
+    @Test func reconnectionBacksOffUntilAttemptLimit() async throws {
         let transport = InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) }
         var policy = policy
         (policy.wait, policy.limit) = (.seconds(1), 3)

@@ -153,7 +153,7 @@ import Testing
     }
 
     /// An interceptor can turn a GET into a POST.
-    @Test func sentMethodDeterminesReconnection() async {
+    @Test func methodSetByInterceptorDecidesReconnection() async {
         let outcome = await read(HTTPRequest(url: home), [Self.ended]) {
             $0.interceptors = [.adapting { $0.method = .post }]
         }

@@ -23,7 +23,7 @@ import Testing
     @Test(
         arguments: zip(TransferRecord.Metrics.Phase.allCases, [0..<1, 1..<3, 3..<6, 6..<10, 10..<15, 15..<21, 21..<28])
     )
-    func phaseSpansConsecutiveEndTimes(_ phase: TransferRecord.Metrics.Phase, _ milliseconds: Range<Int>) {
+    func phaseStartsWhenPreviousPhaseEnds(_ phase: TransferRecord.Metrics.Phase, _ milliseconds: Range<Int>) {
         let expected: Range<Duration> =
             .milliseconds(milliseconds.lowerBound)..<(.milliseconds(milliseconds.upperBound))
 

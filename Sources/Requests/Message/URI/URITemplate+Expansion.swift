@@ -45,7 +45,8 @@ extension URITemplate.Expression {
                 writer.write(joining: members, as: variable.name, to: &output)
             case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
             case (.list, .prefix), (.pairs, .prefix):
-                throw InvalidValue(.template, "has a prefix modifier for a list or for pairs", excerpt: variable.name)
+                let reason = "applies a prefix modifier to a list or to key–value pairs"
+                throw InvalidValue(.template, reason, excerpt: variable.name)
             }
         }
     }

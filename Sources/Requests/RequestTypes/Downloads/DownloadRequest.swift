@@ -243,7 +243,7 @@ private struct FileHandling<Request: DownloadRequest>: NetworkHandling {
         guard case .data(let content) = response.body else { return }
         // A response that contains no part of the file, such as a 202 to a range request, doesn't complete it.
         guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
-            let reason = "the response contains no part of the file"
+            let reason = "the response doesn't contain any content of the file"
             throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
         }
         try receiver.receive(content)

@@ -48,7 +48,7 @@ struct ResumeMachine: Sendable {
         /// The connection ended too early; the download can be resumed.
         case truncated = "the file is incomplete"
         /// The response has more bytes than the server declared, so none of them can be trusted.
-        case excess = "the file is too long"
+        case excess = "the server sent more bytes than it declared"
         /// The server sends parts so small that the download would never end; it can be resumed later.
         case partsTooSmall = "the server sends only very small ranges"
 

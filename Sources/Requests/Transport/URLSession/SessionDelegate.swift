@@ -31,7 +31,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
     #endif
 
-    /// Performs an action on the delegate's queue, so that no call of the delegate overlaps it; if there is no queue,
+    /// Performs an action on the delegate's queue, so that no call to the delegate overlaps it; if there is no queue,
     /// performs the action immediately.
     func perform(_ action: @escaping @Sendable () -> Void) {
         guard let queue else { return action() }

@@ -231,7 +231,7 @@ extension TransportRequest {
     /// Validates the header fields, because fields of a session's configuration weren't validated before.
     fileprivate func validateSessionHeaders() throws(InvalidValue) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
-            throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
+            throw InvalidValue(.headerName, "or its value is invalid", excerpt: field.name.rawValue)
         }
     }
 }

@@ -132,7 +132,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path) && operation.resumeToken == nil)
     }
 
-    @Test func responseRejectedByHeadFails() async {
+    @Test func validatorCanRejectResponseHead() async {
         struct Hasty: ResponseValidator {
             func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> ValidationResult { .accept }
             func validate(head: HTTPResponseHead, context: ValidationContext) throws { throw SampleError() }
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func responseRejectedByHeadCanBeRetried() async throws {
+    @Test func headRejectedByValidatorCanBeRetried() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.contentType: "text/html"], body: Data("wait".utf8)),
             .status(.ok, headers: [.contentType: "application/pdf"], body: Data("%PDF".utf8)),

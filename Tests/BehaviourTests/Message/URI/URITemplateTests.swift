@@ -102,7 +102,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try template.expand(.ofTheStandard) }
     }
 
-    @Test func prefixOfUndefinedValueIsEmpty() throws {
+    @Test func undefinedValuePrefixIsEmpty() throws {
         #expect(try URITemplate("x{undef:1,empty_keys:1}").expand(.ofTheStandard) == "x")
     }
 

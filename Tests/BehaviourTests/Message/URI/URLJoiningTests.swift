@@ -95,7 +95,7 @@ import Testing
         ("//evil.example/?x=y z\r\n", "https://h/v1/evil.example/?k=v&x=y%20z%0D%0A&c=1"),
     ]
 
-    @Test(arguments: references) func queryOfReferenceIsMerged(reference: String, address: String) throws {
+    @Test(arguments: references) func referenceQueryIsMerged(reference: String, address: String) throws {
         let base = try #require(URL(string: "https://h/v1?k=v"))
 
         #expect(try URL.joined(base: base, reference: reference, query: ["c": 1]).absoluteString == address)

@@ -246,7 +246,7 @@ enum CurlAuthorities: Sendable {
     init(_ authorities: HostTrust.Authorities, poolKey: String = "") throws(RequestError) {
         // Always pass a file, even if it contains no certificates and therefore no server is trusted. Without the
         // option, libcurl would trust the system's authorities.
-        var text = Data("The authorities of a trust policy \(poolKey)\n".utf8)
+        var text = Data("CA certificates of trust policy \(poolKey)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
                 let reason = "the system's CA certificates weren't found, so no others can be added to them"

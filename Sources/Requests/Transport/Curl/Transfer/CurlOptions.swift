@@ -399,7 +399,7 @@ extension CurlOptions {
                 if isForProxy, proxyLines == nil { proxyLines = ccurl_lines_new(count, size) }
                 guard Self.append(field, to: isForProxy ? proxyLines : lines) else {
                     free()
-                    throw InvalidValue(.headerName, "or its value isn't valid", excerpt: field.name.rawValue)
+                    throw InvalidValue(.headerName, "or its value is invalid", excerpt: field.name.rawValue)
                 }
             }
             if let host, !hasHost { append("Host: \(host)") }
