@@ -46,7 +46,7 @@ final class CertificateStoreCache: Sendable {
         system = authorities.includesSystem ? paths : nil
     }
 
-    /// Makes new connections of a handle trust exactly these certificates.
+    /// Restricts the trust of new connections of a handle to exactly these certificates.
     ///
     /// - Parameters:
     ///   - handle: The handle; the cache must not be deallocated before the handle is freed.
