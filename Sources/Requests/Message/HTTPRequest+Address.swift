@@ -224,7 +224,8 @@ extension HTTPRequest {
         fields.address = Address(url)
     }
 
-    /// Resolves the URL to an absolute URL by joining the base, the inherited query and the request's own query, in this order.
+    /// Resolves the URL to an absolute URL by joining the base, the inherited query and the request's own query, in
+    /// this order.
     ///
     /// An absolute URL doesn't use the base. It inherits the query only if it has the same origin as the base, or if
     /// there is no base.
