@@ -56,8 +56,8 @@ extension RequestOptions {
         static let isPartOfFingerprint = false
     }
 
-    /// Whether the request bypasses interceptors that add credentials, and omits the environment's `Authorization`
-    /// field; `false` by default.
+    /// Whether the request bypasses the built-in interceptors for credentials, and omits the environment's
+    /// `Authorization` field; `false` by default.
     public var isUnauthenticated: Bool {
         get { self[IsUnauthenticated.self] }
         set { self[IsUnauthenticated.self] = newValue }

@@ -95,9 +95,10 @@ extension ModifiableRequest {
 
     /// Returns a copy without the credentials of the environment, for a login or a registration.
     ///
-    /// The copy bypasses all interceptors that add credentials. It doesn't wait for their refreshes, and a rejection by
-    /// the server is an ordinary failure. An `Authorization` field of the environment is also omitted. Credentials of
-    /// the request itself stay, such as the credentials of ``authenticated(with:)``.
+    /// The copy bypasses every ``AuthenticationInterceptor``, ``ChallengeInterceptor`` and ``RecoveryInterceptor``, but
+    /// not your own interceptors that add credentials. The copy doesn't wait for a refresh, and a rejection by the
+    /// server is an ordinary failure. An `Authorization` field of the environment is also omitted. Credentials of the
+    /// request itself stay, such as the credentials of ``authenticated(with:)``.
     public func unauthenticated() -> Self { options { $0.isUnauthenticated = true } }
 
     /// Returns a copy without a field that the environment sets for every request, such as `User-Agent`.
