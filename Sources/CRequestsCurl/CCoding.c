@@ -260,7 +260,7 @@ CDecoderStep ccoding_decode(CDecoder *decoder, const void *input, size_t count, 
     // Without input, a stream that is complete or hasn't begun has no output either.
     bool is_zlib = decoder->coding == CCODING_GZIP || decoder->coding == CCODING_DEFLATE;
     if (count == 0 && (decoder->is_complete || (is_zlib && !decoder->has_begun))) return step;
-    // Zeros behind the last member fill a block, as those of tapes do, and are skipped.
+    // Zeros after the last member fill a block, as those of tapes do, and are skipped.
     if (decoder->is_complete && decoder->coding == CCODING_GZIP) {
         while (step.consumed < count && ((const unsigned char *)input)[step.consumed] == 0) step.consumed += 1;
         if (step.consumed > 0) return step;

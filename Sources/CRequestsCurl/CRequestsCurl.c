@@ -553,7 +553,7 @@ static int prepare_connection(CCurlEasy *easy, CCurlConnection *connection, void
     if (handle->accepts_missing_close_notify && openssl.context_set_options != NULL) {
         openssl.context_set_options(connection, IGNORE_UNEXPECTED_END);
     }
-    // The news about records are those of the host: a proxy that announces its own end says nothing of the host's.
+    // The events about records are those of the host: a proxy that announces its own end says nothing of the host's.
     if (openssl.has_stores && openssl.context_set_message_callback != NULL && ccurl_connection_is_to_proxy(connection)) {
         openssl.context_set_message_callback(connection, NULL);
     }
@@ -568,7 +568,7 @@ int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close
 }
 
 bool ccurl_connection_is_to_proxy(CCurlConnection *connection) {
-    // libcurl sets it to 0 for hosts, as no maximum is asked for.
+    // libcurl sets it to 0 for hosts, because no maximum is requested.
     return openssl.context_control(connection, CONTEXT_GET_MAX_VERSION, 0, NULL) != 0;
 }
 
@@ -724,8 +724,8 @@ int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks) {
     return failure;
 }
 
-// Reads the number behind some words, anywhere in the text; false if the text doesn't have them.
-static bool number_behind(const char *words, const char *text, size_t size, uint32_t *number) {
+// Reads the number after a phrase, anywhere in the text; false if the text doesn't have them.
+static bool number_after(const char *words, const char *text, size_t size, uint32_t *number) {
     size_t length = strlen(words);
     const char *found = memmem(text, size, words, length);
     if (found == NULL) return false;
@@ -741,18 +741,18 @@ static void note_text(CCurlHandle *handle, const char *text, size_t size) {
     uint32_t number = 0;
     if (size < sizeof refused) return;
     if (text[0] == 'U' || text[0] == '[') {
-        if (number_behind("Using Stream ID: ", text, size, &number) ||
-            (memmem(text, size, "OPENED stream", 13) != NULL && number_behind("[HTTP/2] [", text, size, &number))) {
-            handle->callbacks->news(handle, CCURL_NEWS_STREAM, number, NULL);
+        if (number_after("Using Stream ID: ", text, size, &number) ||
+            (memmem(text, size, "OPENED stream", 13) != NULL && number_after("[HTTP/2] [", text, size, &number))) {
+            handle->callbacks->event(handle, CCURL_EVENT_STREAM, number, NULL);
         }
     } else if (text[0] == 'r') {
-        if (memmem(text, size, "GOAWAY", 6) != NULL && number_behind("last_stream=", text, size, &number)) {
-            handle->callbacks->news(handle, CCURL_NEWS_GOAWAY, number, NULL);
+        if (memmem(text, size, "GOAWAY", 6) != NULL && number_after("last_stream=", text, size, &number)) {
+            handle->callbacks->event(handle, CCURL_EVENT_GOAWAY, number, NULL);
         }
     } else if (memmem(text, size, "Connection died", 15) == text) {
-        handle->callbacks->news(handle, CCURL_NEWS_LOST, 0, NULL);
+        handle->callbacks->event(handle, CCURL_EVENT_LOST, 0, NULL);
     } else if (memcmp(text, refused, sizeof refused - 1) == 0) {
-        handle->callbacks->news(handle, CCURL_NEWS_REFUSED, 0, NULL);
+        handle->callbacks->event(handle, CCURL_EVENT_REFUSED, 0, NULL);
     }
 }
 
@@ -765,12 +765,12 @@ static int note_news(void *easy, int kind, char *text, size_t size, void *contex
     } else if (kind == TLS_IN) {
         // Of all messages, only an alert has two bytes: its level, and what it says.
         bool is_close_notify = size == 2 && text[1] == 0;
-        handle->callbacks->news(handle, is_close_notify ? CCURL_NEWS_CLOSE_NOTIFY : CCURL_NEWS_RECORD, 0, NULL);
+        handle->callbacks->event(handle, is_close_notify ? CCURL_EVENT_CLOSE_NOTIFY : CCURL_EVENT_RECORD, 0, NULL);
     } else if (kind == HEAD_OUT) {
         handle->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
-        handle->callbacks->news(handle, handle->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);
+        handle->callbacks->event(handle, handle->is_in_tunnel ? CCURL_EVENT_TUNNEL : CCURL_EVENT_SENT, 0, NULL);
     } else if (kind == HEAD_IN && handle->is_in_tunnel) {
-        handle->callbacks->news(handle, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
+        handle->callbacks->event(handle, CCURL_EVENT_TUNNEL, (uint32_t)size, text);
     }
     return 0;
 }

@@ -9,8 +9,8 @@ import Requests
 /// The store appends records to the journal, and replaces the journal with a shorter one when it has become long. The
 /// lock file is never removed.
 ///
-/// Only one object across all processes uses the folder. The outbox reads and writes the journal on a single queue. No
-/// lock is held during I/O.
+/// Only one object across all processes uses the folder. The journal is read when the outbox is opened, and written on
+/// the outbox's queue. No lock is held during I/O.
 ///
 /// The journal is created and replaced relative to a descriptor of the folder, so if another folder is at the path now,
 /// its files aren't touched.

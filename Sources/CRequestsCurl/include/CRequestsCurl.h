@@ -164,24 +164,24 @@ typedef struct {
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy);
 
-/// News that libcurl reports only as text, most of it about HTTP/2.
-enum CCurlNews {
+/// Events that libcurl reports only as text, most of them about HTTP/2.
+enum CCurlEvent {
     /// The head of the request is being sent.
-    CCURL_NEWS_SENT,
+    CCURL_EVENT_SENT,
     /// The request is a stream with a number.
-    CCURL_NEWS_STREAM,
+    CCURL_EVENT_STREAM,
     /// The connection of the transfer takes no more streams, and has processed none above a number.
-    CCURL_NEWS_GOAWAY,
+    CCURL_EVENT_GOAWAY,
     /// The server has refused the request unprocessed.
-    CCURL_NEWS_REFUSED,
+    CCURL_EVENT_REFUSED,
     /// The connection was lost, and the request is sent again over another.
-    CCURL_NEWS_LOST,
-    /// A proxy is asked for a tunnel; or, with a text, a line of its answer.
-    CCURL_NEWS_TUNNEL,
+    CCURL_EVENT_LOST,
+    /// A CONNECT request was sent to a proxy; with a text, a line of the proxy's response.
+    CCURL_EVENT_TUNNEL,
     /// A part of a TLS record has arrived on the connection, whatever it has. Only OpenSSL reports this and the next.
-    CCURL_NEWS_RECORD,
+    CCURL_EVENT_RECORD,
     /// The host has announced the end of its data (RFC 8446, 6.1).
-    CCURL_NEWS_CLOSE_NOTIFY,
+    CCURL_EVENT_CLOSE_NOTIFY,
 };
 
 /// The callbacks of all handles; each is called on the thread of the multi handle. The context is the handle. For the
@@ -191,10 +191,10 @@ typedef struct {
     size_t (*body)(char *bytes, size_t size, size_t count, void *context);
     size_t (*read)(char *bytes, size_t size, size_t count, void *context);
     int (*seek)(void *context, int64_t offset, int origin);
-    // Called before the request is sent, also if libcurl sends it again. A result other than 0 ends the transfer.
+    // Called before the request is sent, even if libcurl sends it again. A result other than 0 ends the transfer.
     // Requires libcurl 7.80.
     int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
-    void (*news)(void *context, enum CCurlNews news, uint32_t number, const char *text);
+    void (*event)(void *context, enum CCurlEvent event, uint32_t number, const char *text);
     void (*opened)(void *loop, int socket);
     void (*closes)(void *loop, int socket);
     // No socket could be opened, since the process or the system has no descriptor left.
@@ -239,7 +239,7 @@ int ccurl_handle_prepare(CCurlHandle *handle, const CCurlCallbacks *callbacks);
 /// A call of libcurl may return after each record without content. That doesn't suit TLS within TLS: what the outer one has
 /// read isn't in the socket any more, and libcurl before 8.14 would wait for the socket.
 int ccurl_handle_prepare_openssl(CCurlHandle *handle, bool accepts_missing_close_notify, bool stops_at_records);
-/// Makes libcurl report its debug messages, from which the news are read.
+/// Makes libcurl report its debug messages, from which the events are read.
 int ccurl_handle_read_news(CCurlHandle *handle);
 /// The text about the failure of the transfer; empty if libcurl has none.
 const char *ccurl_handle_error(CCurlHandle *handle);
@@ -261,7 +261,7 @@ bool ccurl_store_add(CCurlStore *store, const void *der, size_t size);
 
 /// Makes the new connections of a handle ask for their certificates, until it is reset.
 void ccurl_handle_set_store(CCurlHandle *handle, CCurlStoreCallback callback, void *context);
-/// Whether a new connection is to a proxy, whose certificate has to be of the system's authorities.
+/// Whether a new connection is to a proxy, whose certificate must be issued by one of the system's CAs.
 bool ccurl_connection_is_to_proxy(CCurlConnection *connection);
 /// Makes a new connection trust the certificates of a store, and no others; returns libcurl's result.
 int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store);
@@ -292,7 +292,7 @@ void ccurl_easy_set_checked(CCurlEasy *easy);
 /// only when it is about to make another.
 int ccurl_easy_prepare_sweep(CCurlEasy *easy);
 
-/// Keeps libcurl from sending the request again when a kept connection ends without an answer, unless the server has
+/// Keeps libcurl from sending the request again when a reused connection ends without a response, unless the server has
 /// refused it unprocessed. Only then does it report that: of a request that it would send again anyway, it reports just
 /// that the connection was lost.
 void ccurl_easy_send_once(CCurlEasy *easy);

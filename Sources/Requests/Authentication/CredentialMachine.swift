@@ -46,7 +46,8 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
 
     /// The current credential; `nil` before a login, and after a logout.
     private(set) var credential: Credential?
-    /// The current generation, which increases with each new credential and each failed refresh.
+    /// The current generation, which increases with each new credential, each logout and each failed
+    /// refresh.
     private(set) var generation = 0
     /// The number of times that the credential was set or removed.
     private(set) var changeCount = 0

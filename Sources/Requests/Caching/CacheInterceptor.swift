@@ -15,7 +15,7 @@ struct CacheInterceptor: Interceptor {
         context: InterceptorChain.Context,
         next: InterceptorChain
     ) async throws -> RawResponse {
-        // An unsafe request always removes stored responses, even with the policy `none`.
+        // A successful unsafe request removes stored responses even with the policy `none`.
         if policy == .none, request.method.isSafe {
             guard request.cachePolicy != .returnCacheDataDontLoad else {
                 throw RequestError(.notCached, phase: .sending, request: request)

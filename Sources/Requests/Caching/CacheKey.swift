@@ -94,7 +94,7 @@ extension CacheKey {
         guard name != .acceptLanguage else {
             return [field, "1", list.lowercasedASCII.filter { $0 != " " && $0 != "\t" }]
         }
-        // In a quoted string, whitespace beside a comma is significant.
+        // In a quoted string, whitespace next to a comma is significant.
         guard !list.utf8.contains(UInt8(ascii: "\"")) else { return [field, "1", list] }
         let elements = list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         return [field, "1", elements.map { String(Substring($0).trimmedOfBlanks) }.joined(separator: ",")]

@@ -9,7 +9,7 @@ import Foundation
 /// let cookies = FoundationCookieStorage(.shared)
 /// ```
 ///
-/// All code in the process uses `HTTPCookieStorage.shared`, which is stored on disk. Unless you need that, prefer a
+/// `HTTPCookieStorage.shared` is shared by all code in the process, and is stored on disk. Unless you need that, prefer a
 /// ``CookieJar``. The same rules as for a jar apply. This class also checks which cookies a response may set and which
 /// a request may include, because on Linux the storage checks neither paths nor `Secure`. The storage itself limits the
 /// number of cookies.

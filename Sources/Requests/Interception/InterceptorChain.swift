@@ -7,8 +7,8 @@ import Foundation
 ///
 /// An interceptor may call the chain once, never, or several times, even concurrently. Each call sends the request, and
 /// counts as another transfer of the operation. Monitors see this transfer, but it doesn't count toward a retry limit.
-/// After the interceptor has returned, or the operation has finished, a call sends nothing and throws an error with the
-/// code `cancelled`.
+/// After the interceptor has returned, or once the operation has its result, a call sends nothing and throws an error
+/// with the code `cancelled`.
 ///
 /// A status outside of 2xx is a response, not an error.
 public struct InterceptorChain: Sendable {

@@ -89,7 +89,7 @@ extension URLRequest {
         return template
     }
 
-    /// The idle timeout, that is, the maximum time without receiving data; `nil` if it isn't positive.
+    /// The idle timeout, that is, the maximum time without data in either direction; `nil` if it isn't positive.
     ///
     /// Callers of Foundation use infinity for no timeout. Infinity becomes about thirty years, because `Duration` traps
     /// on it.

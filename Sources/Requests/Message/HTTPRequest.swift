@@ -60,8 +60,8 @@ public struct HTTPRequest: Sendable {
     ///   - method: The method; GET by default.
     ///   - headers: The header fields.
     ///   - body: The content.
-    ///   - timeout: The idle timeout, that is, the maximum time without receiving data; `nil` uses the environment's
-    ///     timeout.
+    ///   - timeout: The idle timeout, that is, the maximum time without data in either direction; `nil` uses the
+    ///     environment's timeout.
     public init(
         url: URL,
         method: HTTPMethod = .get,
@@ -114,7 +114,8 @@ extension HTTPRequest {
         _modify { yield &fields.authentication }
     }
 
-    /// The idle timeout, that is, the maximum time without receiving data; `nil` uses the environment's timeout.
+    /// The idle timeout, that is, the maximum time without data in either direction; `nil` uses the environment's
+    /// timeout.
     public var timeout: Duration? {
         _read { yield fields.timeout }
         _modify { yield &fields.timeout }

@@ -52,9 +52,9 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
     public let kind: Kind
     /// The reason why the value is invalid.
     public let reason: String
-    /// The beginning of the value, with control characters escaped.
+    /// The invalid value, or its invalid part, shortened and with control characters escaped.
     ///
-    /// The excerpt is empty for values that may be secret, such as the value of a header field.
+    /// The excerpt is empty if it could reveal a secret, such as credentials or the value of a cookie.
     public let excerpt: String
     /// The header field that has the invalid value, if known.
     let field: HTTPField.Name?

@@ -30,7 +30,7 @@ public enum OperationEvent: Sendable {
     ///
     /// If many operations wait for the same refresh, each of them reports this event.
     case authenticationStarted(Authorization.Step)
-    /// The operation has stopped waiting, because a credential was granted or refused, or the operation was cancelled.
+    /// The operation has stopped waiting. If no credential is granted, it was refused, or the operation was cancelled.
     case authenticationEnded(Authorization.Step, isGranted: Bool)
     /// The operation has its result.
     case operationEnded(OperationEvent.Outcome)

@@ -14,8 +14,9 @@ import Foundation
 /// the policy allows that, because the body may be meant only for the first server.
 ///
 /// The library follows a redirect as soon as its head arrives. It reads at most 4 KB of the content, for at most 200
-/// ms, so that the connection can be reused. If there is more content, it closes the connection. A policy with a
-/// closure reads the entire content first, because the closure may use the redirect as the response.
+/// ms, so that the connection can be reused. If the content is longer or takes longer, the library closes the
+/// connection. A policy with a closure reads the entire content first, because the closure may use the redirect as the
+/// response. A policy that stays within an origin does so for the same reason.
 public struct RedirectPolicy: Sendable, Hashable {
     /// Modifies the next request, or returns `nil` to use the redirect as the response.
     public typealias Modification = @Sendable (_ next: HTTPRequest, _ response: HTTPResponseHead) -> HTTPRequest?

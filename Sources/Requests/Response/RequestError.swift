@@ -126,7 +126,8 @@ public struct RequestError: Error, Sendable {
 
     /// A sentence with details that the code doesn't express.
     public var reason: String? { details.value.reason }
-    /// The request that was sent, or that an interceptor rejected with a ``RequestError``; `nil` if there was none yet.
+    /// The request that was sent or, if an interceptor threw a ``RequestError`` while adapting it, the request as built
+    /// so far; `nil` if there was none yet.
     public var request: HTTPRequest? { details.value.request }
     /// The head of the response; `nil` if none was received.
     public var response: HTTPResponseHead? { details.value.response }
@@ -196,7 +197,8 @@ extension RequestError {
 
 /// Properties that distinguish errors for messages to users, such as a missing connection or a required login.
 extension RequestError {
-    /// Whether the connection failed, because there is no network, or because the server didn't respond in time.
+    /// Whether the connection failed: there is no network, the server can't be reached, the connection was lost, or
+    /// the server didn't respond in time.
     ///
     /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, even if such an error made a
     /// condition, a dependency or a refresh fail. False if the peer was reached, but isn't trusted or sent an invalid

@@ -89,7 +89,7 @@ extension TrustPolicy {
 
         private static func single(_ certificates: [Certificate]) throws(InvalidValue) -> Certificate {
             guard certificates.count == 1, let certificate = certificates.first else {
-                throw InvalidValue(.certificate, "must be the only one, but the file contains several")
+                throw InvalidValue(.certificate, "must be the only one, but the input contains several")
             }
             return certificate
         }

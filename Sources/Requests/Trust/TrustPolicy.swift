@@ -24,8 +24,9 @@ import Foundation
 ///
 /// A connection is reused only for requests with the same requirements. If a transport doesn't support a requirement,
 /// the request fails with the code `unsupported` before anything is sent. ``CurlTransport`` on Linux supports all
-/// requirements. `URLSession` on Apple platforms supports all but OCSP stapling and client certificates that aren't
-/// PKCS#12. On Linux, `URLSession` supports only `system`. If a connection isn't trusted, the request fails with the
+/// requirements if libcurl is recent and uses OpenSSL, except an evaluator for hosts whose certificates are all
+/// accepted. `URLSession` on Apple platforms doesn't support OCSP stapling, and supports client certificates only as
+/// PKCS#12 (on a Mac, since macOS 15). Background sessions, and `URLSession` on Linux, support only `system`. If a connection isn't trusted, the request fails with the
 /// code `untrusted` and a `reason`.
 public struct TrustPolicy: Sendable, Hashable {
     /// The rules for one host pattern; if a rule is `nil`, the rule of the next more general pattern applies.

@@ -62,7 +62,7 @@ public final class ArchiveTransport: HTTPTransport {
     /// All requests so far; when recording, only those that have completed.
     public var requests: [ReceivedRequest] { recorder?.exchanges.map(\.request) ?? stubber.requests }
 
-    /// Writes the recorded exchanges, without secrets; does nothing when replaying.
+    /// Writes the recorded exchanges, without values whose names mark them as secrets; does nothing when replaying.
     ///
     /// Await the requests first, because an exchange that hasn't completed isn't written.
     ///

@@ -16,9 +16,8 @@ import Requests
 ///
 /// ### Secrets
 ///
-/// By default, a written archive contains no secrets. The values of header fields, query parameters, and members of
-/// content are redacted if their names mark them as secrets, by the same rule as in logs. They are replaced with
-/// `REDACTED`, with 0, or, in a field, with `<redacted>`, which a replay takes into account. Content that contains the
+/// By default, an archive is written without the values whose names mark them as secrets, by the same rule as in logs:
+/// values of header fields, query parameters, and members of content. They are replaced with `REDACTED`, with 0, or, in a field, with `<redacted>`, which a replay takes into account. Content that contains the
 /// name of a secret and can't be parsed is omitted.
 ///
 /// Secrets with other names are written unchanged. So check a file before you share it, or change ``exchanges`` before

@@ -31,7 +31,7 @@ typedef struct {
     bool is_definition;
 } cindexstore_occurrence;
 
-/// Opens a store with the libIndexStore at a path. Returns NULL if either can't be opened.
+/// Opens a store with libIndexStore at a path. Returns NULL if either can't be opened.
 void *cindexstore_open(const char *library, const char *store);
 
 /// Calls `receive` with each readable unit of a store.

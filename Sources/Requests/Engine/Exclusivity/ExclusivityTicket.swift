@@ -5,9 +5,9 @@ import Foundation
 
 /// Queues an exclusive operation for its categories when its dependencies are finished.
 ///
-/// The ticket holds the categories until the operation is finished. The operation depends on the ``gate``, which opens
-/// when the operation is admitted. The operation's queue therefore doesn't need to know about categories, and a waiting
-/// operation doesn't occupy a slot.
+/// The ticket holds the categories until the operation is finished or, unless it lasts until the end, has its result
+/// before its start. The operation depends on the ``gate``, which opens when the operation is admitted. The operation's
+/// queue therefore doesn't need to know about categories, and a waiting operation doesn't occupy a slot.
 final class ExclusivityTicket: OperationObserver {
     /// Opens when the operation is admitted.
     let gate: OperationGate

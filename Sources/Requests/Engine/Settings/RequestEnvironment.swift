@@ -105,7 +105,7 @@ public struct RequestEnvironment: Sendable {
         /// A redirect, a link to the next page, an interceptor or an absolute address may lead to an origin for which
         /// the fields weren't set. By default, only fields that reveal nothing about the user follow;
         /// <doc:SecuringConnections> lists them. Add a field here if another server needs it, such as a vendor's field
-        /// for a CDN. `Authorization`, `Proxy-Authorization`, `Cookie` and `Host` never follow.
+        /// for a CDN. Adding `Authorization`, `Proxy-Authorization`, `Cookie` or `Host` has no effect.
         public var crossOriginHeaders: Set<HTTPField.Name> = []
 
         /// The maximum time without data.

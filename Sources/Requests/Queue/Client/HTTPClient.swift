@@ -23,9 +23,10 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// A client without a base URL, which `HTTPRequest.fetch` uses by default.
     public static let shared = HTTPClient()
 
-    /// The best transport of the platform, which is used by requests and clients that don't specify one.
+    /// The best transport of the platform, which is used by requests on queues that don't specify one.
     ///
-    /// On Apple platforms, the default is `URLSession.shared`. On Linux, it is ``CurlTransport`` or, if libcurl can't
+    /// On Apple platforms, the default is `URLSession.shared`, and a client without a transport uses a private session
+    /// instead. On Linux, it is ``CurlTransport`` or, if libcurl can't
     /// be loaded (for example in statically linked programs), a ``URLSessionTransport``, whose documentation lists its
     /// bugs on Linux. Use the default as the base of your own transport.
     public static var defaultTransport: any HTTPTransport { DefaultTransport.shared }
@@ -41,8 +42,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     /// - Parameters:
     ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default, the system
     ///     decides. A request also counts while it waits for a retry, a credential or a limiter.
-    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache
-    ///     or credential storage.
+    ///   - transport: The transport; `nil`, the default, uses the platform's best transport, without a cookie storage,
+    ///     cache or credential storage: on Apple platforms, a private session.
     ///   - configure: Changes the environment, which already has a cookie jar. This initializer rethrows its errors.
     public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -74,8 +75,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///     string, every request fails before it is sent. For a client without a base URL, omit this parameter.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default, the system
     ///     decides. A request also counts while it waits for a retry, a credential or a limiter.
-    ///   - transport: The transport; `nil`, the default, uses the platform's default, without a cookie storage, cache
-    ///     or credential storage.
+    ///   - transport: The transport; `nil`, the default, uses the platform's best transport, without a cookie storage,
+    ///     cache or credential storage: on Apple platforms, a private session.
     ///   - configure: Changes the environment, which already has the base URL and a cookie jar. This initializer
     ///     rethrows its errors.
     public convenience init(
@@ -103,7 +104,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///   - baseURL: An absolute URL with a host and the scheme `http` or `https`, or, for WebSockets only, `ws` or
     ///     `wss`.
     ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default, the system decides.
-    ///   - transport: The transport; `nil`, the default, uses the platform's default.
+    ///   - transport: The transport; `nil`, the default, uses the platform's best transport, as in
+    ///     ``init(maxConcurrentRequests:transport:_:)``.
     ///   - configure: Changes the environment; does nothing by default.
     /// - Throws: ``InvalidValue`` if the string isn't such a URL; any error that `configure` throws.
     public convenience init(
@@ -156,7 +158,8 @@ public final class HTTPClient: RequestQueue, AdmittingQueue, CustomReflectable {
     ///
     /// - Parameters:
     ///   - queue: The queue of the requests, which may also contain other operations.
-    ///   - transport: The transport; `nil`, the default, uses the platform's default.
+    ///   - transport: The transport; `nil`, the default, uses the platform's best transport, as in
+    ///     ``init(maxConcurrentRequests:transport:_:)``.
     ///   - configure: Changes the environment; does nothing by default.
     public convenience init(
         queue: OperationQueue,

@@ -18,8 +18,8 @@ extension ServerSentEvent {
     /// Everything else is an error: another status, another content type, an event of more than 1 MiB, or a failure
     /// that the next connection would also have. Retries of the environment and of the request don't apply.
     ///
-    /// Any other request, such as a POST to a language model, has only one connection, and so has every request with
-    /// the policy ``Reconnection/never``. The events end when the server ends the response properly; a broken
+    /// Any other request, such as a POST to a language model, has only one event stream, and so has every request
+    /// with the policy ``Reconnection/never``. The events end when the server ends the response properly; a broken
     /// connection is an error. Until the response begins, such a request is sent like any other, with its own retries
     /// and those of the environment.
     ///

@@ -98,8 +98,8 @@ struct CurlMailbox: Sendable {
         return true
     }
 
-    /// Puts back the remaining events if the receiver has paused the transfer during a delivery; otherwise returns
-    /// `false`.
+    /// Puts back the remaining events, if there are any and the receiver has paused the transfer; returns whether it
+    /// did.
     mutating func putBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
         guard isHeld, !rest.isEmpty else { return false }
         self.heldBack = rest

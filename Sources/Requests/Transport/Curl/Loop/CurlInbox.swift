@@ -24,7 +24,8 @@ final class CurlInbox: Sendable {
         /// Reports the use of connections.
         case reportUsage(@Sendable (CurlTransport.Usage) -> Void)
 
-        /// Fails the command, because no thread will execute it.
+        /// Ends what waits for the command, because no thread will execute it: a transfer fails with the error, and a
+        /// usage report is empty.
         func fail(_ error: RequestError) {
             switch self {
             case .start(let transfer): transfer.fail(error)

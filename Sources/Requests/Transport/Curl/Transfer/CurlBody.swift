@@ -78,7 +78,7 @@ struct CurlBody {
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(requested)]), at: offset)
         guard case .bytes(let count) = chunk else { return chunk }
         offset += Int64(count)
-        // The content is shorter tha declared. libcurl would wait for the missing bytes, so fail.
+        // The content is shorter than declared. libcurl would wait for the missing bytes, so fail.
         return count == 0 && length != nil ? .failed(HTTPBody.Stream.wrongLength) : chunk
     }
 

@@ -29,9 +29,9 @@ extension CCurlCallbacks {
                 let connection = CurlTransfer.Connection(remote, remotePort, local, localPort)
                 return CurlTransfer.from(context)?.shouldSend(connection) == true ? 0 : 1
             },
-            news: { context, news, number, text in
+            event: { context, event, number, text in
                 let text = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : Int(number))
-                CurlTransfer.from(context)?.handleNews(news, number, text)
+                CurlTransfer.from(context)?.handleEvent(event, number, text)
             },
             opened: { loop, socket in CurlLoop.from(loop)?.didOpen(socket) },
             closes: { loop, socket in CurlLoop.from(loop)?.willClose(socket) },
@@ -94,22 +94,22 @@ extension CurlTransfer {
 // A request is sent again if the server has stated that it hasn't processed the request, or if nothing was sent.
 extension CurlTransfer {
     /// Handles an event of the transfer's connection.
-    func handleNews(_ news: CCurlNews, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
-        switch news {
-        case CCURL_NEWS_STREAM:
+    func handleEvent(_ event: CCurlEvent, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
+        switch event {
+        case CCURL_EVENT_STREAM:
             streamID = number
             loop.didMultiplex(self)
-        case CCURL_NEWS_GOAWAY:
+        case CCURL_EVENT_GOAWAY:
             if let connection { loop.didReceiveGoAway(lastStream: number, on: connection) }
-        case CCURL_NEWS_REFUSED:
+        case CCURL_EVENT_REFUSED:
             // libcurl remembers the refusal, and may report it again for the next request.
             if state.sendCount == 1 { state.recordRefusal() }
             (connection, streamID) = (nil, nil)
             loop.didLoseConnection(self)
-        case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
-        case CCURL_NEWS_SENT: didSendHead()
-        case CCURL_NEWS_RECORD: loop.didReceiveTLSRecord(self)
-        case CCURL_NEWS_CLOSE_NOTIFY: state.didReceiveCloseNotify()
+        case CCURL_EVENT_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
+        case CCURL_EVENT_SENT: didSendHead()
+        case CCURL_EVENT_RECORD: loop.didReceiveTLSRecord(self)
+        case CCURL_EVENT_CLOSE_NOTIFY: state.didReceiveCloseNotify()
         default:
             (connection, streamID) = (nil, nil)
             loop.didLoseConnection(self)
