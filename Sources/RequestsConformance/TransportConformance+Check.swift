@@ -48,7 +48,7 @@ extension TransportConformance {
         ///   - makeTransport: Creates the transport; called once.
         ///   - server: The URL of a server with the routes of ``TransportConformance``; by default, the check starts a
         ///     `MockServer`. Checks that need the `MockServer` are skipped with another server.
-        ///   - patience: The maximum time to wait for anything that must happen, such as a response, or the end event
+        ///   - maximumWait: The maximum time to wait for anything that must happen, such as a response, or the end event
         ///     after a cancellation; 30 seconds by default. This isn't a performance limit: only a failing check waits
         ///     that long.
         /// - Returns: Why the check was skipped; `nil` if it passed.
@@ -58,12 +58,12 @@ extension TransportConformance {
         public func run(
             on makeTransport: @Sendable () throws -> any HTTPTransport,
             at server: URL? = nil,
-            patience: Duration = .seconds(30)
+            maximumWait: Duration = .seconds(30)
         ) async throws(ConformanceFailure) -> Skip? {
             if server != nil, needsMockServer { return Skip(reason: "the check requires a MockServer") }
             let trial: ConformanceTrial
             do {
-                trial = try ConformanceTrial(makeTransport(), at: server, maximumWait: patience)
+                trial = try ConformanceTrial(makeTransport(), at: server, maximumWait: maximumWait)
             } catch {
                 let problem = "the check couldn't start: \(error)"
                 throw ConformanceFailure(of: "a transport", check: self, problems: [problem])

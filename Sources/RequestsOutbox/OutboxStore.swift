@@ -285,7 +285,8 @@ final class OutboxStore: Sendable {
         let file = folder.appending(path: "\(Self.damagedPrefix)\(UUID().uuidString)")
         let isAside = (try? PrivateFile.replace(file.path, with: bytes, isDurable: true)) != nil
         let end = isAside ? "and were moved to this file" : "and can't be moved to another file"
-        let reason = "\(bytes.count) bytes of the journal, at offset \(offset), aren't a valid record, \(end)"
+        let count = bytes.count.counting("byte")
+        let reason = "\(count) of the journal, at offset \(offset), aren't a valid record, \(end)"
         return FileError(.damaged, isAside ? file : journal, reason)
     }
 

@@ -56,8 +56,8 @@ public struct InvalidValue: DescribedError, Sendable, Hashable {
     ///
     /// The excerpt is empty if it could reveal a secret, such as credentials or the value of a cookie.
     public let excerpt: String
-    /// The header field that has the invalid value, if known.
-    let field: HTTPField.Name?
+    /// The header field that has the invalid value; `nil` if the value isn't in a field, or the field isn't known.
+    public let field: HTTPField.Name?
 
     /// Creates the error, and shortens the excerpt.
     ///

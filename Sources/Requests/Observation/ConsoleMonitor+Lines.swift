@@ -61,8 +61,8 @@ extension ConsoleMonitor {
 
     private func lines(of record: TransferRecord, withPrefix prefix: String) -> [String] {
         let time = record.metrics?.duration.map { ", \($0.displayString)" } ?? ""
-        let answer = record.response?.status.description ?? "no response"
-        let text = record.error.map { "failed\(time): \($0.summary)" } ?? "ended: \(answer)\(time)"
+        let outcome = record.response?.status.description ?? "no response"
+        let text = record.error.map { "failed\(time): \($0.summary)" } ?? "ended: \(outcome)\(time)"
         let end = Self.line(prefix, text)
         // The content of a failed request is printed with its error.
         guard level >= .responses, let content = record.content, record.response?.status.category == .success else {
@@ -74,16 +74,16 @@ extension ConsoleMonitor {
     private static func lines(of body: HTTPBody, _ headers: HTTPHeaders, withPrefix prefix: String) -> [String] {
         switch body.content {
         case .none: []
-        case .data(let data) where headers.isEncoded: ["\(prefix) (\(data.count.inBytes))"]
+        case .data(let data) where headers.isEncoded: ["\(prefix) (\(data.count.counting("byte")))"]
         case .data(let data): lines(of: data, headers[.contentType] ?? body.headers[.contentType], withPrefix: prefix)
         case .file(let url): [line(prefix, "(the file \(url.lastPathComponent))")]
-        case .stream(let stream): ["\(prefix) (a stream\(stream.length.map { " of \($0.inBytes)" } ?? ""))"]
+        case .stream(let stream): ["\(prefix) (a stream\(stream.length.map { " of \($0.counting("byte"))" } ?? ""))"]
         }
     }
 
     private static func lines(of content: Data, _ type: String?, withPrefix prefix: String) -> [String] {
         guard !content.isEmpty else { return [] }
         let safe = content.count > maximumInspectedSize ? nil : Redaction.content(content, type: type)
-        return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count.inBytes))")]
+        return [line(prefix, safe.flatMap { String(utf8: $0) } ?? "(\(content.count.counting("byte")))")]
     }
 }

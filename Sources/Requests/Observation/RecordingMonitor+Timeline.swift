@@ -23,7 +23,7 @@ extension RecordingMonitor {
         /// The transfers in the order in which they started, including redirects and retries.
         public internal(set) var transfers: [Transfer] = []
         /// The number of older transfers that were dropped because of the recorder's limit.
-        public internal(set) var forgotten = 0
+        public internal(set) var droppedCount = 0
 
         /// A request that was passed to the transport.
         public struct Transfer: Sendable {
@@ -78,8 +78,8 @@ extension RecordingMonitor.Timeline {
         let labelColumns = width * 9 / 20
         let begin = transfers.first?.start ?? .zero
         let span = begin..<max(begin, transfers.map { $0.end ?? end }.max() ?? begin)
-        let count = "\(transfers.count) transfer\(transfers.count == 1 ? "" : "s")"
-        let title = "\(count)\(forgotten > 0 ? ", \(forgotten) dropped" : ""), from \(date(at: begin).timestamp)"
+        let count = transfers.count.counting("transfer")
+        let title = "\(count)\(droppedCount > 0 ? ", \(droppedCount) dropped" : ""), from \(date(at: begin).timestamp)"
         let rows = transfers.flatMap { transfer in
             let metrics = transfer.metrics(until: end)
             let bar = TransferRecord.Metrics.bar(

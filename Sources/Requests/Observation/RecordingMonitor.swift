@@ -24,7 +24,7 @@ public final class RecordingMonitor: EventMonitor {
         /// The time of the last event; later times are never earlier, even if the clock is set back.
         var latest = Duration.zero
         var transfers: [RecordingMonitor.Timeline.Transfer] = []
-        var forgotten = 0
+        var droppedCount = 0
 
         /// Returns the time since the start, which never decreases.
         mutating func time(at date: Date) -> Duration {
@@ -70,7 +70,7 @@ public final class RecordingMonitor: EventMonitor {
                 start: state.start,
                 end: state.time(at: date),
                 transfers: Array(state.transfers.suffix(limit)),
-                forgotten: state.forgotten + max(0, state.transfers.count - limit)
+                droppedCount: state.droppedCount + max(0, state.transfers.count - limit)
             )
         }
     }
@@ -93,7 +93,7 @@ public final class RecordingMonitor: EventMonitor {
                 let surplus = state.transfers.count - limit
                 guard surplus > limit else { return }
                 state.transfers.removeFirst(surplus)
-                state.forgotten += surplus
+                state.droppedCount += surplus
             }
         case .responseStarted(let head, let transfer):
             state.withLock { $0.change(transfer, of: operation) { $0.record.response = head } }

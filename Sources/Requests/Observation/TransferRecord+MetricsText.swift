@@ -33,8 +33,8 @@ extension TransferRecord.Metrics {
 
     private var connectionSummary: String {
         let reuse = isReusedConnection.map { $0 ? "reused connection" : "new connection" }
-        let sent = requestBodySize.map { "\($0) bytes sent" }
-        let received = responseBodySize.map { "\($0) bytes received" }
+        let sent = requestBodySize.map { "\($0.counting("byte")) sent" }
+        let received = responseBodySize.map { "\($0.counting("byte")) received" }
         return [networkProtocol?.shortened(to: 16), reuse, sent, received].compactMap { $0 }.joined(separator: ", ")
     }
 }

@@ -26,7 +26,7 @@ public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
 
     /// The bytes, such as `512 of 1024 bytes`.
     public var description: String {
-        total.map { "\(completed) of \($0.inBytes)" } ?? completed.inBytes
+        total.map { "\(completed) of \($0.counting("byte"))" } ?? completed.counting("byte")
     }
 }
 

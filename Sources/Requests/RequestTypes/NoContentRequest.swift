@@ -31,7 +31,7 @@ extension NoContentRequest {
     ///   it. Missing content isn't an error.
     public func processData(_ data: Data) throws {
         guard data.isEmpty || !shouldEnforceNoContent else {
-            throw RequestError(.unexpectedBody, phase: .decoding, reason: "\(data.count.inBytes) of content")
+            throw RequestError(.unexpectedBody, phase: .decoding, reason: "\(data.count.counting("byte")) of content")
         }
     }
 }

@@ -23,8 +23,3 @@ public struct WaitTimeoutError: ExplainedError, DescribedError, Sendable, Hashab
     /// The source location of the wait in the test, and the error in a sentence.
     public var description: String { "\(callSite): waited for \(limit) for \(awaited); \(state)" }
 }
-
-extension Int {
-    /// Returns the count with a noun, which is in the plural unless the count is 1, such as `2 requests`.
-    func counting(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
-}

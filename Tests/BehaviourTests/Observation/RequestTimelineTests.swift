@@ -42,7 +42,7 @@ import Testing
         }
 
         #expect(recorder.timeline.transfers.map(\.operation.id) == [8, 9, 10])
-        #expect(recorder.timeline.forgotten == 7)
+        #expect(recorder.timeline.droppedCount == 7)
     }
 
     @Test func endlessRetriesKeepLatestTransfers() {
@@ -52,7 +52,7 @@ import Testing
         for number in 1...5500 { operation.end(operation.begin(number, .retry)) }
 
         #expect(recorder.timeline.transfers.map(\.number) == Array(4501...5500))
-        #expect(recorder.timeline.forgotten == 4500)
+        #expect(recorder.timeline.droppedCount == 4500)
     }
 
     @Test func droppedTransferEndIsIgnored() {

@@ -17,14 +17,14 @@ import Testing
         /// The text of the report.
         let problem: String
         /// The maximum time of a wait; short only if the fault is found by waiting for it.
-        var patience = Duration.seconds(30)
+        var maximumWait = Duration.seconds(30)
 
         var testDescription: String { fault.rawValue }
     }
 
     static let rows: [Row] = [
         Row(fault: .twoEnds, check: answer, problem: "end arrived after the end"),
-        Row(fault: .noEnd, check: answer, problem: "no end was reported within", patience: .seconds(1)),
+        Row(fault: .noEnd, check: answer, problem: "no end was reported within", maximumWait: .seconds(1)),
         Row(fault: .contentAfterEnd, check: answer, problem: "data arrived after the end"),
         Row(fault: .contentBeforeHead, check: answer, problem: "content arrived before the head"),
         Row(fault: .twoHeads, check: answer, problem: "head 200 arrived after the head"),
@@ -40,7 +40,7 @@ import Testing
             fault: .ignoresCancel,
             check: "cancelling while waiting for the response ends the transfer",
             problem: "no end was reported within",
-            patience: .seconds(1)
+            maximumWait: .seconds(1)
         ),
         Row(
             fault: .changesCancel,
@@ -48,7 +48,7 @@ import Testing
             problem: "expected cancelled"
         ),
         Row(fault: .keepsCookies, check: "cookies aren't stored", problem: "conformance=1"),
-        Row(fault: .blocks, check: "sending returns immediately", problem: "`send` took", patience: .seconds(1)),
+        Row(fault: .blocks, check: "sending returns immediately", problem: "`send` took", maximumWait: .seconds(1)),
         Row(fault: .retries, check: "failures aren't retried", problem: "3 requests were sent, expected 2"),
         Row(
             fault: .claimsPausing,
@@ -89,7 +89,7 @@ import Testing
         let check = try #require(TransportConformance.checks.first { $0.name == row.check })
 
         let failure = await #expect(throws: ConformanceFailure.self) {
-            try await check.run(on: { BrokenTransport(row.fault) }, patience: row.patience)
+            try await check.run(on: { BrokenTransport(row.fault) }, maximumWait: row.maximumWait)
         }
 
         #expect(failure?.name == check.name)

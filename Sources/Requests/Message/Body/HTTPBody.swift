@@ -212,9 +212,9 @@ extension HTTPBody.Content: DescribedMirror {
     public var description: String {
         switch self {
         case .none: "nothing"
-        case .data(let data): data.count.inBytes
+        case .data(let data): data.count.counting("byte")
         case .file(let url): "the file \(url.lastPathComponent.shortened())"
-        case .stream(let stream): stream.length.map { "a stream of \($0.inBytes)" } ?? "a stream"
+        case .stream(let stream): stream.length.map { "a stream of \($0.counting("byte"))" } ?? "a stream"
         }
     }
 }

@@ -85,7 +85,7 @@ extension SetCookie: HTTPField.Value, DescribedMirror {
     /// - Throws: ``InvalidValue`` if the name isn't a token, or if any part contains a semicolon or a control
     ///   character.
     public func validated() throws(InvalidValue) -> SetCookie {
-        _ = try cookie.validated()
+        _ = try cookie.validated(in: .setCookie)
         for attribute in [domain, path].compactMap(\.self) {
             guard attribute.isFieldValue, !attribute.utf8.contains(UInt8(ascii: ";")) else {
                 throw InvalidValue(in: .setCookie, "has an invalid domain or path", excerpt: attribute)
@@ -256,12 +256,14 @@ extension Cookie: HTTPField.Value, DescribedMirror {
     /// - Throws: ``InvalidValue`` if the name isn't a token, or if a value without a name is empty or contains an
     ///   equals sign. Also thrown if the value contains a semicolon, a control character, or leading or trailing
     ///   whitespace.
-    public func validated() throws(InvalidValue) -> Cookie {
+    public func validated() throws(InvalidValue) -> Cookie { try validated(in: .cookie) }
+
+    fileprivate func validated(in field: HTTPField.Name) throws(InvalidValue) -> Cookie {
         guard name.isToken || name.isEmpty && !value.isEmpty && !value.utf8.contains(UInt8(ascii: "=")) else {
-            throw InvalidValue(in: .cookie, "has a cookie with an invalid name", excerpt: name)
+            throw InvalidValue(in: field, "has a cookie with an invalid name", excerpt: name)
         }
         guard value.isFieldValue, !value.utf8.contains(UInt8(ascii: ";")), value == value.trimmedOfBlanks else {
-            throw InvalidValue(in: .cookie, "has an invalid value for the cookie", excerpt: name)
+            throw InvalidValue(in: field, "has an invalid value for the cookie", excerpt: name)
         }
         return self
     }

@@ -141,8 +141,9 @@ final class PartialFileClaim: Sendable {
 extension Download.ResumeToken: CustomStringConvertible, CustomReflectable {
     /// The received and total byte counts, and the name of the partial file, but nothing about its source.
     public var description: String {
-        let total = totalLength.map { " of \($0)" } ?? ""
-        return "\(receivedLength)\(total) bytes in \(file().lastPathComponent.shortened())"
+        let received = receivedLength.counting("byte")
+        let length = totalLength.map { "\(receivedLength) of \($0.counting("byte"))" } ?? received
+        return "\(length) in \(file().lastPathComponent.shortened())"
     }
 
     /// A mirror that has only the description.
