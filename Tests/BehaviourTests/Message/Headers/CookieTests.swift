@@ -132,4 +132,13 @@ import Testing
         }
         #expect(throws: InvalidValue.self) { try SetCookie("a", "b;c").validated() }
     }
+
+    @Test func invalidCookieErrorNamesItsField() {
+        let set = #expect(throws: InvalidValue.self) { try SetCookie("a b", "c").validated() }
+        let sent = #expect(throws: InvalidValue.self) { try Cookie("a b", "c").validated() }
+
+        #expect(set?.field == .setCookie && sent?.field == .cookie)
+        #expect(set?.description == "the Set-Cookie field has a cookie with an invalid name, “a b”")
+        #expect(sent?.description == "the Cookie field has a cookie with an invalid name, “a b”")
+    }
 }
